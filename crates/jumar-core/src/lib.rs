@@ -61,7 +61,7 @@ pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 pub use jumar_hal::sync::now_ns;
 pub use jumar_hal::{
     Access, Backend, Call, CodeForm, CodeImage, Cost, FileImage, FileMapping, Parameter, Program,
-    Signal, Span, Waiter, sync,
+    Signal, Span, SpinLock, Waiter, sync,
 };
 pub use table::Epoch;
 pub use transfer::{

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jumar::engine::{Caller, Runtime, Span};
-use jumar::offline::{Bindings, Bound, DeviceMemory, Shaped};
+use jumar::engine::{Caller, Runtime};
+use jumar::offline::{Bindings, Bound, DeviceMemory, Dims, Shaped, Spans};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::graph::TensorType;
@@ -155,13 +155,13 @@ impl Used {
 }
 
 impl Bindings for Used {
-    fn touches(&self, reads: &mut Vec<Span>, writes: &mut Vec<Span>) {
+    fn touches(&self, reads: &mut Spans, writes: &mut Spans) {
         for used in &self.0 {
             let contents = used.variable.contents.lock();
             // Which of the two is current when the run begins is not known yet.
             let both = [contents.current.span(), contents.spare.span()];
-            reads.extend(both.iter().filter(|_| used.reads));
-            writes.extend(both.iter().filter(|_| used.writes));
+            reads.extend(both.into_iter().filter(|_| used.reads));
+            writes.extend(both.into_iter().filter(|_| used.writes));
         }
     }
 
@@ -176,7 +176,7 @@ impl Bindings for Used {
             }
             bound.inputs.push(Shaped {
                 span: contents.current.span(),
-                dims: used.variable.ty.shape.clone(),
+                dims: Dims::from_slice(&used.variable.ty.shape),
             });
             if used.writes {
                 bound.outputs.push(contents.spare.span());

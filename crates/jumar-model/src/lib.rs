@@ -16,8 +16,8 @@ pub use jumar_graph::{Aipp, DynamicAipp, Gear, GearKind, PixelFormat};
 /// The kernels for low precision on this machine; the setup of devices requests the matrix unit.
 pub use jumar_ops::processor;
 pub use loaded::{
-    Bindings, Bound, Execute, ExecuteOpen, Model, Observer, Produced, Results, Shaped, Supplied,
-    gear_values,
+    Bindings, Bound, Dims, Execute, ExecuteOpen, Model, Observer, Produced, Results, ShapePlan,
+    Shaped, Spans, Supplied, Targets, gear_values,
 };
 pub use memory::DeviceMemory;
 pub use operator::{Operator, OperatorInput, OperatorOutput, OperatorRun};

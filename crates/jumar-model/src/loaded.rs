@@ -13,13 +13,14 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_core::{
-    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, Team,
+    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, SpinLock, Stream, Team,
 };
 use jumar_graph::{
     BufferKind, Executable, FailedStep, GraphError, NodeObserver, Operand, Operands, Plan, Region,
     Share, TensorType, Workers,
 };
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
+use smallvec::SmallVec;
 
 use crate::file::Backing;
 use crate::memory::DeviceMemory;
@@ -51,7 +52,6 @@ pub struct Supplied<'a> {
 /// A loaded model.
 pub struct Model {
     shared: Arc<Shared>,
-    context: Arc<Context>,
     /// Memory that was allocated here, to be freed at unload.
     owned: Mutex<Vec<Block>>,
     /// The life of the device that the model was loaded in; its end took the weights away.
@@ -71,6 +71,7 @@ static RELEASE: Call = Call {
 
 /// What a queued execution needs; it outlives an unload.
 struct Shared {
+    context: Arc<Context>,
     executable: Arc<Executable>,
     description: Arc<Description>,
     weights: Span,
@@ -84,7 +85,7 @@ struct Shared {
     /// The device's workers.
     team: Threads,
     /// Plans that were made for dimensions that came, the latest last.
-    plans: Mutex<Vec<Arc<ShapePlan>>>,
+    plans: SpinLock<Vec<Arc<ShapePlan>>>,
     /// Whether knowing the inputs' dimensions is not enough for a plan.
     unplannable: AtomicBool,
     /// The executions that run: captured ones may begin after the unload.
@@ -110,16 +111,27 @@ pub trait Observer: Send + Sync {
     fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>>;
 }
 
-/// A plan, and the inputs' dimensions that it was made for.
-pub(crate) struct ShapePlan {
+/// A plan for dimensions that the inputs of a model of unknown sizes had.
+pub struct ShapePlan {
     inputs: Vec<Vec<i64>>,
     plan: Plan,
     /// The types of the outputs.
     outputs: Vec<TensorType>,
+    /// The bytes of each output.
+    output_bytes: Vec<usize>,
 }
 
 /// How many plans a model of dynamic dimensions keeps.
 const PLANS: usize = 16;
+
+/// Dimensions of a tensor. Those of most tensors need no allocation.
+pub type Dims = SmallVec<[i64; 4]>;
+
+/// Memory of the inputs or the outputs of an execution. Most models have so few that they need no allocation.
+pub type Spans = SmallVec<[Span; 4]>;
+
+/// Memory of the outputs of an execution of unknown sizes, in order; `None` lets the execution allocate it.
+pub type Targets = SmallVec<[Option<Span>; 2]>;
 
 /// An output of a model whose shapes are found while it runs.
 #[derive(Debug)]
@@ -127,7 +139,7 @@ pub struct Produced {
     /// The number of the element type in the ACL interface.
     pub data_type: i32,
     /// The real dimensions.
-    pub dims: Vec<i64>,
+    pub dims: Dims,
     /// Memory that was allocated for it, where none was given.
     pub allocated: Option<DeviceMemory>,
 }
@@ -151,7 +163,7 @@ pub struct Shaped {
     /// The memory.
     pub span: Span,
     /// The dimensions.
-    pub dims: Vec<i64>,
+    pub dims: Dims,
 }
 
 /// What was submitted to a model, and whether more may be.
@@ -188,7 +200,7 @@ pub struct ExecuteOpen {
     /// Device memory and dimensions, in order.
     pub inputs: Vec<Shaped>,
     /// Device memory, in order; `None` lets the execution allocate it.
-    pub outputs: Vec<Option<Span>>,
+    pub outputs: Targets,
     /// Work memory of the caller's, as much as the plan for these inputs takes.
     pub work: Option<Span>,
     /// Inputs and outputs that are chosen when the execution begins; they follow the others.
@@ -218,6 +230,7 @@ impl Model {
         let (weights, work, backing) = loaded?;
         Ok(Arc::new(Model {
             shared: Arc::new(Shared {
+                context: context.clone(),
                 executable: package.executable(),
                 description: package.description().clone(),
                 weights,
@@ -227,11 +240,10 @@ impl Model {
                 pool: Pool::default(),
                 observer: OnceLock::new(),
                 team: Threads(context.team()),
-                plans: Mutex::default(),
+                plans: SpinLock::default(),
                 unplannable: AtomicBool::new(false),
                 usage: Usage::default(),
             }),
-            context: context.clone(),
             owned: Mutex::new(owned),
             epoch: context.epoch(),
             own_streams: OwnStreams::default(),
@@ -331,12 +343,21 @@ impl Model {
         execute: Execute<'_>,
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<Signal>>> {
+        self.submit_planned(stream, execute, None, caller)
+    }
+
+    /// As [`Model::submit_with`]. A model of unknown sizes needs the plan for the dimensions of the inputs.
+    fn submit_planned(
+        &self,
+        stream: &Arc<Stream>,
+        execute: Execute<'_>,
+        plan: Option<Arc<ShapePlan>>,
+        caller: &Caller<'_>,
+    ) -> Result<Option<Arc<Signal>>> {
         let work = execute.work.unwrap_or(self.shared.work);
-        let mut reads = Vec::with_capacity(execute.inputs.len() + 1);
-        reads.extend_from_slice(execute.inputs);
+        let mut reads = Spans::from_slice(execute.inputs);
         reads.push(self.shared.weights);
-        let mut writes = Vec::with_capacity(execute.outputs.len() + 1);
-        writes.extend_from_slice(execute.outputs);
+        let mut writes = Spans::from_slice(execute.outputs);
         writes.push(work);
         if let Some(bindings) = &execute.bindings {
             bindings.touches(&mut reads, &mut writes);
@@ -344,9 +365,11 @@ impl Model {
         let program = Arc::new(Execution {
             model: self.shared.clone(),
             stream: stream.number(),
-            inputs: execute.inputs.into(),
-            outputs: execute.outputs.into(),
+            inputs: Spans::from_slice(execute.inputs),
+            outputs: Spans::from_slice(execute.outputs),
             work,
+            plan,
+            call: caller.call,
             bindings: execute.bindings,
             awaited: execute.awaited,
         });
@@ -365,7 +388,7 @@ impl Model {
         &self,
         stream: &Arc<Stream>,
         inputs: Vec<Shaped>,
-        outputs: Vec<Option<Span>>,
+        outputs: Targets,
         results: Arc<Results>,
         caller: &Caller<'_>,
     ) -> Result<()> {
@@ -405,11 +428,9 @@ impl Model {
         execute: ExecuteOpen,
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<Signal>>> {
-        let mut reads = Vec::with_capacity(execute.inputs.len() + 1);
-        reads.extend(execute.inputs.iter().map(|input| input.span));
+        let mut reads: Spans = execute.inputs.iter().map(|input| input.span).collect();
         reads.push(self.shared.weights);
-        let mut writes = Vec::with_capacity(execute.outputs.len() + 1);
-        writes.extend(execute.outputs.iter().copied().flatten());
+        let mut writes: Spans = execute.outputs.iter().copied().flatten().collect();
         writes.extend(execute.work);
         if let Some(bindings) = &execute.bindings {
             bindings.touches(&mut reads, &mut writes);
@@ -417,7 +438,6 @@ impl Model {
         let program = Arc::new(OpenExecution {
             model: self.shared.clone(),
             stream: stream.number(),
-            context: self.context.clone(),
             call: caller.call,
             stop: stream.stop_token(),
             execute,
@@ -433,13 +453,13 @@ impl Model {
         writes: &[Span],
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<Signal>>> {
-        if self.context.device().epoch() != self.epoch {
+        if self.shared.context.device().epoch() != self.epoch {
             return Err(Error::new(
                 ErrorKind::ModelExecute,
                 format!(
                     "model \"{}\" lost its weights when device {} was reset",
                     self.shared.description.name,
-                    self.context.device().number()
+                    self.shared.context.device().number()
                 ),
             )
             .fix("Load the model again."));
@@ -469,6 +489,34 @@ impl Model {
         Ok(Some(done))
     }
 
+    /// Executes a model of unknown sizes once and waits, if an earlier execution had inputs of the same dimensions and every output has
+    /// memory that is large enough. Returns what describes the outputs; `None`: nothing was executed, and [`Model::execute_open`] does it.
+    ///
+    /// # Errors
+    /// As [`Model::execute`].
+    pub fn execute_again(
+        &self,
+        inputs: &[Shaped],
+        outputs: &[Option<Span>],
+        caller: &Caller<'_>,
+    ) -> Result<Option<Arc<ShapePlan>>> {
+        let Some(plan) = self.shared.known_plan(inputs) else {
+            return Ok(None);
+        };
+        let Some(outputs) = plan.targets(outputs) else {
+            return Ok(None);
+        };
+        let inputs: Spans = inputs.iter().map(|input| input.span).collect();
+        let execute = Execute {
+            inputs: &inputs,
+            outputs: &outputs,
+            awaited: true,
+            ..Execute::default()
+        };
+        self.run_awaited(execute, Some(plan.clone()), caller)?;
+        Ok(Some(plan))
+    }
+
     /// Executes a model of unknown sizes once and waits, as [`Model::submit_open`].
     ///
     /// # Errors
@@ -476,7 +524,7 @@ impl Model {
     pub fn execute_open(
         &self,
         inputs: Vec<Shaped>,
-        outputs: Vec<Option<Span>>,
+        outputs: Targets,
         results: Arc<Results>,
         caller: &Caller<'_>,
     ) -> Result<()> {
@@ -497,14 +545,23 @@ impl Model {
     /// # Errors
     /// As [`Model::submit`]; what the execution failed with.
     pub fn execute(&self, inputs: &[Span], outputs: &[Span], caller: &Caller<'_>) -> Result<()> {
-        let stream = self.own_stream()?;
         let execute = Execute {
             inputs,
             outputs,
             awaited: true,
             ..Execute::default()
         };
-        self.submit_with(&stream, execute, caller)?;
+        self.run_awaited(execute, None, caller)
+    }
+
+    fn run_awaited(
+        &self,
+        execute: Execute<'_>,
+        plan: Option<Arc<ShapePlan>>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let stream = self.own_stream()?;
+        self.submit_planned(&stream, execute, plan, caller)?;
         stream.synchronize(None, caller)
     }
 
@@ -534,7 +591,7 @@ impl Model {
     /// # Errors
     /// What the context answers.
     pub fn own_stream_of(&self, priority: u8) -> Result<Arc<Stream>> {
-        self.own_streams.of(&self.context, priority)
+        self.own_streams.of(&self.shared.context, priority)
     }
 
     /// Returns whether every execution that was queued is over.
@@ -563,15 +620,15 @@ impl Model {
             stream.wait_for(&last.done);
         }
         self.shared.usage.close();
-        self.context.recheck_captured();
+        self.shared.context.recheck_captured();
         for stream in self.own_streams.close() {
             // A context that was destroyed has taken its streams along.
-            drop(self.context.destroy_stream(stream, true, caller));
+            drop(self.shared.context.destroy_stream(stream, true, caller));
         }
         self.shared.pool.empty();
         let owned = std::mem::take(&mut *self.owned.lock());
-        if self.context.device().epoch() == self.epoch {
-            free(&self.context, &owned, caller);
+        if self.shared.context.device().epoch() == self.epoch {
+            free(&self.shared.context, &owned, caller);
         }
     }
 
@@ -580,7 +637,7 @@ impl Model {
             .made()
             .next()
             .cloned()
-            .or_else(|| self.context.default_stream().ok())
+            .or_else(|| self.shared.context.default_stream().ok())
     }
 }
 
@@ -692,25 +749,12 @@ fn free(context: &Context, blocks: &[Block], caller: &Caller<'_>) {
     }
 }
 
-/// Up to this many inputs or outputs an execution allocates nothing.
-const FEW: usize = 8;
+/// Memory as kernels see it.
+type Regions = SmallVec<[Region<'static>; 8]>;
 
 /// Turns spans into regions, which name the same memory but stay on one thread.
-fn regions<'a>(
-    spans: impl ExactSizeIterator<Item = Span>,
-    few: &'a mut [Region<'static>; FEW],
-    many: &'a mut Vec<Region<'static>>,
-) -> &'a [Region<'static>] {
-    let count = spans.len();
-    let all = spans.map(Region::of);
-    if count > FEW {
-        many.extend(all);
-        return many;
-    }
-    few.iter_mut()
-        .zip(all)
-        .for_each(|(slot, region)| *slot = region);
-    &few[..count]
+fn regions(spans: impl ExactSizeIterator<Item = Span>) -> Regions {
+    spans.map(Region::of).collect()
 }
 
 /// Adds the model to an error.
@@ -767,9 +811,12 @@ pub fn gear_values(bytes: &[u8], count: usize) -> Option<Vec<i64>> {
 struct Execution {
     model: Arc<Shared>,
     stream: u32,
-    inputs: Box<[Span]>,
-    outputs: Box<[Span]>,
+    inputs: Spans,
+    outputs: Spans,
     work: Span,
+    /// The plan for the dimensions of the inputs, of a model of unknown sizes.
+    plan: Option<Arc<ShapePlan>>,
+    call: &'static Call,
     bindings: Option<Arc<dyn Bindings>>,
     awaited: bool,
 }
@@ -787,25 +834,32 @@ impl Program for Execution {
                 .extend(bound.inputs.iter().map(|input| input.span));
             outputs.to_mut().extend(&bound.outputs);
         }
-        let (mut few_inputs, mut few_outputs) = ([Region::EMPTY; FEW], [Region::EMPTY; FEW]);
-        let (mut many_inputs, mut many_outputs) = (Vec::new(), Vec::new());
-        let memory = Operands {
-            weights: Region::of(model.weights),
-            arena: Region::of(self.work),
-            constants: Region::EMPTY,
-            inputs: regions(inputs.iter().copied(), &mut few_inputs, &mut many_inputs),
-            outputs: regions(outputs.iter().copied(), &mut few_outputs, &mut many_outputs),
-            workers: Workers::of(&model.team),
-        };
-        let plan = match &*model.executable {
-            Executable::Planned(plan) => plan,
-            Executable::Geared(plans) => chosen(&model.description, plans, &inputs)?,
-            Executable::Dynamic(_) => {
+        let plan = match (&*model.executable, &self.plan) {
+            (Executable::Planned(plan), _) => plan,
+            (Executable::Geared(plans), _) => chosen(&model.description, plans, &inputs)?,
+            (Executable::Dynamic(_), Some(shaped)) => &shaped.plan,
+            (Executable::Dynamic(_), None) => {
                 return Err(Error::new(
                     ErrorKind::Internal,
                     "a model of unknown sizes was run as one of known sizes",
                 ));
             }
+        };
+        let lent = match &self.plan {
+            Some(_) if plan.arena_bytes > 0 => {
+                let lent = model.pool.lend(&model.context, plan.arena_bytes, self.call);
+                Some(lent.map_err(|error| failed(model, &open::no_memory(&error)))?)
+            }
+            _ => None,
+        };
+        let work = lent.as_ref().map_or(self.work, |lent| lent.span);
+        let memory = Operands {
+            weights: Region::of(model.weights),
+            arena: Region::of(work),
+            constants: Region::EMPTY,
+            inputs: &regions(inputs.iter().copied()),
+            outputs: &regions(outputs.iter().copied()),
+            workers: Workers::of(&model.team),
         };
         let mut operator = None;
         let ran = model.guarded(|| {
@@ -814,9 +868,10 @@ impl Program for Execution {
                 Some(observer) => plan.run_observed(&memory, &*observer),
             };
             ran.inspect_err(|error| {
-                operator = error.step().filter(|_| !model.forgetful).map(|step| {
-                    Arc::new(model.failed_operator(step, (&inputs, &outputs), self.work))
-                });
+                operator = error
+                    .step()
+                    .filter(|_| !model.forgetful)
+                    .map(|step| Arc::new(model.failed_operator(step, (&inputs, &outputs), work)));
             })
         });
         ran.map_err(|error| match operator {

@@ -81,9 +81,9 @@ pub mod offline {
     pub use crate::fusion_switches::FusionSwitches;
     pub use crate::single_op;
     pub use jumar_model::{
-        Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, DynamicAipp, Execute,
+        Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, Dims, DynamicAipp, Execute,
         ExecuteOpen, ExternalWeight, Gear, GearKind, Model, Observer, Operator, OperatorInput,
-        OperatorOutput, OperatorRun, Package, PixelFormat, Produced, Results, Shaped, Supplied,
-        TensorInfo, gear_values, graph,
+        OperatorOutput, OperatorRun, Package, PixelFormat, Produced, Results, ShapePlan, Shaped,
+        Spans, Supplied, Targets, TensorInfo, gear_values, graph,
     };
 }

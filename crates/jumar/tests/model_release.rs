@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 
 use jumar::engine::{Call, Caller, Context, Lookups, Runtime};
 use jumar::offline::graph::{self, BuildOptions, onnx};
-use jumar::offline::{Model, Package, Results, Shaped, Supplied};
+use jumar::offline::{Model, Package, Results, Shaped, Supplied, Targets};
 use jumar::{ErrorKind, Settings};
 
 static TEST: Call = Call {
@@ -114,9 +114,10 @@ fn outputs_that_nobody_takes_are_freed_with_the_results() {
     let results = Arc::<Results>::default();
     let inputs = vec![Shaped {
         span: image.span,
-        dims: vec![1, 1, 8, 8],
+        dims: [1, 1, 8, 8].into_iter().collect(),
     }];
-    by(|caller| model.execute_open(inputs, vec![None], results.clone(), caller)).expect("a run");
+    by(|caller| model.execute_open(inputs, Targets::from_iter([None]), results.clone(), caller))
+        .expect("a run");
     drop(results);
     by(|caller| engine.context.free(image.span.address(), caller)).expect("freed");
     drop(model);

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use jumar::engine::Table;
-use jumar::engine::sync::Mutex;
+use jumar::engine::{SpinLock, Table};
 use jumar_types::{ErrorKind, IdKind, Result};
 
 use crate::{Cx, Raw, refuse};
@@ -11,7 +10,7 @@ use crate::{Cx, Raw, refuse};
 /// An address and a length in bytes. The memory belongs to the program.
 pub struct DataBuffer {
     id: u64,
-    pub(crate) content: Mutex<(usize, usize)>,
+    pub(crate) content: SpinLock<(usize, usize)>,
 }
 
 /// The data buffers by handle.
@@ -22,7 +21,7 @@ pub(crate) fn table() -> DataBuffers {
 }
 
 pub fn aclCreateDataBuffer(cx: &Cx<'_>, address: usize, size: usize) -> Result<Raw> {
-    let content = Mutex::new((address, size));
+    let content = SpinLock::new((address, size));
     let buffer = cx
         .process
         .data_buffers
@@ -45,7 +44,11 @@ pub fn aclUpdateDataBuffer(cx: &Cx<'_>, buffer: Raw, address: usize, size: usize
     Ok(())
 }
 
-fn content(cx: &Cx<'_>, buffer: Raw) -> Result<(usize, usize)> {
+/// Returns address and size of a buffer.
+///
+/// # Errors
+/// `NullPointer`, `InvalidHandle`.
+pub(crate) fn content(cx: &Cx<'_>, buffer: Raw) -> Result<(usize, usize)> {
     Ok(*cx.process.data_buffers.get(buffer.0)?.content.lock())
 }
 

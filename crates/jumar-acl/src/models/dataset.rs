@@ -6,6 +6,7 @@ use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
 use jumar::offline::Results;
 use jumar_types::{Error, ErrorKind, IdKind, Result};
+use smallvec::SmallVec;
 
 use crate::error::null;
 use crate::{Cx, Raw, tensor_desc};
@@ -13,10 +14,18 @@ use crate::{Cx, Raw, tensor_desc};
 /// A dataset. Buffers belong to the program; attached tensor descriptions belong to the dataset.
 pub struct Dataset {
     id: u64,
-    entries: Mutex<Vec<Entry>>,
-    /// The results of an execution with dynamic output shapes; they become descriptions at the first query.
-    results: Mutex<Option<Arc<Results>>>,
+    content: Mutex<Content>,
 }
+
+#[derive(Default)]
+struct Content {
+    entries: Entries,
+    /// The results of an execution with dynamic output shapes; they become descriptions at the first query.
+    results: Option<Arc<Results>>,
+}
+
+/// The entries of a dataset, in order.
+pub(crate) type Entries = SmallVec<[Entry; 4]>;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
@@ -31,23 +40,30 @@ pub(crate) fn table() -> Datasets {
     Table::new(IdKind::Dataset, Arc::default())
 }
 
-/// Returns a dataset's entries.
+/// Finds a dataset.
 ///
 /// # Errors
 /// `NullPointer`, `InvalidHandle`.
-pub(crate) fn entries(cx: &Cx<'_>, dataset: Raw, name: &str) -> Result<Vec<Entry>> {
+pub(crate) fn find(cx: &Cx<'_>, dataset: Raw, name: &str) -> Result<Arc<Dataset>> {
     if dataset.is_null() {
         return Err(null(name));
     }
-    Ok(cx.process.datasets.get(dataset.0)?.entries.lock().clone())
+    cx.process.datasets.get(dataset.0)
+}
+
+/// Returns a dataset's entries.
+///
+/// # Errors
+/// As [`find`].
+pub(crate) fn entries(cx: &Cx<'_>, dataset: Raw, name: &str) -> Result<Entries> {
+    Ok(find(cx, dataset, name)?.entries())
 }
 
 pub fn aclmdlCreateDataset(cx: &Cx<'_>) -> Result<Raw> {
     let made = cx.process.datasets.insert(|id| {
         Arc::new(Dataset {
             id,
-            entries: Mutex::default(),
-            results: Mutex::default(),
+            content: Mutex::default(),
         })
     })?;
     Ok(Raw(made.id))
@@ -59,8 +75,9 @@ pub fn aclmdlDestroyDataset(cx: &Cx<'_>, dataset: Raw) -> Result<()> {
     }
     let gone = cx.process.datasets.remove(dataset.0, cx.call.name)?;
     for entry in gone
-        .entries
+        .content
         .lock()
+        .entries
         .iter()
         .filter(|entry| !entry.desc.is_null())
     {
@@ -71,15 +88,12 @@ pub fn aclmdlDestroyDataset(cx: &Cx<'_>, dataset: Raw) -> Result<()> {
 }
 
 pub fn aclmdlAddDatasetBuffer(cx: &Cx<'_>, dataset: Raw, buffer: Raw) -> Result<()> {
-    if dataset.is_null() {
-        return Err(null("dataset"));
-    }
-    if buffer.is_null() {
+    if buffer.is_null() && !dataset.is_null() {
         return Err(null("dataBuffer"));
     }
-    let found = cx.process.datasets.get(dataset.0)?;
+    let found = find(cx, dataset, "dataset")?;
     cx.process.data_buffers.get(buffer.0)?;
-    found.entries.lock().push(Entry {
+    found.content.lock().entries.push(Entry {
         buffer,
         desc: Raw(0),
     });
@@ -113,11 +127,8 @@ pub fn aclmdlSetDatasetTensorDesc(
     desc: Raw,
     index: usize,
 ) -> Result<()> {
-    if dataset.is_null() {
-        return Err(null("dataset"));
-    }
-    let found = cx.process.datasets.get(dataset.0)?;
-    if index >= found.entries.lock().len() {
+    let found = find(cx, dataset, "dataset")?;
+    if index >= found.content.lock().entries.len() {
         return Err(beyond(cx, dataset, index));
     }
     let copy = if desc.is_null() {
@@ -126,8 +137,9 @@ pub fn aclmdlSetDatasetTensorDesc(
         tensor_desc::copy(cx, desc)?
     };
     let earlier = {
-        let mut entries = found.entries.lock();
-        entries
+        let mut content = found.content.lock();
+        content
+            .entries
             .get_mut(index)
             .map(|entry| std::mem::replace(&mut entry.desc, copy))
     };
@@ -137,49 +149,79 @@ pub fn aclmdlSetDatasetTensorDesc(
     Ok(())
 }
 
-/// Lets a dataset expect what an execution finds.
-pub(crate) fn expect(cx: &Cx<'_>, dataset: Raw, results: Arc<Results>) -> Result<()> {
-    *cx.process.datasets.get(dataset.0)?.results.lock() = Some(results);
-    Ok(())
+impl Dataset {
+    /// Returns the entries.
+    pub(crate) fn entries(&self) -> Entries {
+        Entries::from_slice(&self.content.lock().entries)
+    }
+
+    /// Expects what an execution finds. Returns where the execution leaves it.
+    pub(crate) fn expect(&self) -> Arc<Results> {
+        let expected = &mut self.content.lock().results;
+        // An execution that has not ended still writes to what it was promised.
+        let is_free = |results: &mut Arc<Results>| Arc::get_mut(results).is_some();
+        if expected.as_mut().is_some_and(is_free) {
+            // What no query collected is out of date.
+            expected.as_deref().and_then(Results::take);
+        } else {
+            *expected = Some(Arc::default());
+        }
+        expected.clone().unwrap_or_default()
+    }
+
+    /// Turns what the last execution found into tensor descriptions and, for outputs without memory, into that memory.
+    pub(crate) fn collect(&self, cx: &Cx<'_>) -> Result<()> {
+        let Content { entries, results } = &mut *self.content.lock();
+        let Some(produced) = results.as_deref().and_then(Results::take) else {
+            return Ok(());
+        };
+        for (one, entry) in produced.into_iter().zip(entries) {
+            if let Some(memory) = one.allocated {
+                let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
+                // From here on the program frees it.
+                let span = memory.leak();
+                *buffer.content.lock() = (span.address(), span.bytes());
+            }
+            entry.describe(cx, one.data_type, &one.dims)?;
+        }
+        Ok(())
+    }
+
+    /// Describes the outputs of an execution that has ended: the data type and the dimensions of each. What earlier ones found is out of
+    /// date.
+    pub(crate) fn describe<'a>(
+        &self,
+        cx: &Cx<'_>,
+        outputs: impl Iterator<Item = (i32, &'a [i64])>,
+    ) -> Result<()> {
+        let Content { entries, results } = &mut *self.content.lock();
+        *results = None;
+        for ((data_type, dims), entry) in outputs.zip(entries) {
+            entry.describe(cx, data_type, dims)?;
+        }
+        Ok(())
+    }
 }
 
-/// Turns what the last execution found into tensor descriptions and, for outputs without memory, into that memory.
-pub(crate) fn collect(cx: &Cx<'_>, dataset: Raw) -> Result<()> {
-    let found = cx.process.datasets.get(dataset.0)?;
-    let Some(produced) = found
-        .results
-        .lock()
-        .as_ref()
-        .and_then(|results| results.take())
-    else {
-        return Ok(());
-    };
-    let mut entries = found.entries.lock();
-    for (one, entry) in produced.into_iter().zip(entries.iter_mut()) {
-        if let Some(memory) = one.allocated {
-            let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
-            // From here on the program frees it.
-            let span = memory.leak();
-            *buffer.content.lock() = (span.address(), span.bytes());
+impl Entry {
+    /// Describes the output: in the description that the dataset has, or in a new one.
+    fn describe(&mut self, cx: &Cx<'_>, data_type: i32, dims: &[i64]) -> Result<()> {
+        if !tensor_desc::describe_anew(cx, self.desc, data_type, FORMAT_ND, dims) {
+            let content = tensor_desc::describe(data_type, FORMAT_ND, dims.to_vec());
+            self.desc = tensor_desc::create(cx, content)?;
         }
-        if tensor_desc::describe_anew(cx, entry.desc, one.data_type, FORMAT_ND, &one.dims) {
-            continue;
-        }
-        let content = tensor_desc::describe(one.data_type, FORMAT_ND, one.dims);
-        let made = tensor_desc::create(cx, content)?;
-        entry.desc = made;
+        Ok(())
     }
-    Ok(())
 }
 
 /// ACL_FORMAT_ND.
 const FORMAT_ND: i32 = 2;
 
 pub fn aclmdlGetDatasetTensorDesc(cx: &Cx<'_>, dataset: Raw, index: usize) -> Result<Raw> {
-    if !dataset.is_null() {
-        collect(cx, dataset)?;
-    }
-    entries(cx, dataset, "dataset")?
+    let found = find(cx, dataset, "dataset")?;
+    found.collect(cx)?;
+    found
+        .entries()
         .get(index)
         .map(|entry| entry.desc)
         .ok_or_else(|| beyond(cx, dataset, index))

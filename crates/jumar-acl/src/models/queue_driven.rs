@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::message::Message;
-use jumar::offline::{Description, DeviceMemory, Results, Shaped, TensorInfo, gear_values};
+use jumar::offline::{
+    Description, DeviceMemory, Results, Shaped, Targets, TensorInfo, gear_values,
+};
 use jumar_types::{ErrorKind, Result};
 
 use crate::model::Loaded;
@@ -234,10 +236,13 @@ impl QueueDrivenModel {
             if !span.is_empty() {
                 cx.runtime()?.write(span, &message.data, &cx.caller())?;
             }
-            inputs.push(Shaped { span, dims });
+            inputs.push(Shaped {
+                span,
+                dims: dims.into(),
+            });
         }
         let results = Arc::<Results>::default();
-        let outputs = vec![None; description.outputs.len()];
+        let outputs = Targets::from_elem(None, description.outputs.len());
         self.loaded
             .model
             .execute_open(inputs, outputs, results.clone(), &cx.caller())?;

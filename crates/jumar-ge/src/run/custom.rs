@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime, Signal, Span, Stream};
-use jumar::offline::{Bindings, DeviceMemory, Execute, ExecuteOpen, Results, Shaped, Supplied};
+use jumar::offline::{
+    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Results, Shaped, Supplied, Targets,
+};
 use jumar_acl::frontend;
 
 use crate::collective::Collective;
@@ -326,10 +328,10 @@ impl<'a> Run<'a> {
                     .iter()
                     .map(|value| Shaped {
                         span: value.span,
-                        dims: value.ty.shape.clone(),
+                        dims: Dims::from_slice(&value.ty.shape),
                     })
                     .collect(),
-                outputs: vec![None; plan.outputs],
+                outputs: Targets::from_elem(None, plan.outputs),
                 bindings,
                 results: results.clone(),
                 awaited: true,

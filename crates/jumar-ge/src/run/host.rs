@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime, Span};
 use jumar::offline::{
-    Bindings, DeviceMemory, Execute, ExecuteOpen, Model, Results, Shaped, Supplied, TensorInfo,
+    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Model, Results, Shaped, Supplied, Targets,
+    TensorInfo,
 };
 
 use crate::plan::{Entry, Family, Plan, Source, Staging};
@@ -115,10 +116,10 @@ impl Run<'_> {
                 .zip(&staged)
                 .map(|(tensor, memory)| Shaped {
                     span: memory.span(),
-                    dims: tensor.dims.clone(),
+                    dims: Dims::from_slice(&tensor.dims),
                 })
                 .collect(),
-            outputs: vec![None; self.plan.outputs],
+            outputs: Targets::from_elem(None, self.plan.outputs),
             bindings: self.bindings(),
             results: results.clone(),
             awaited: true,

@@ -28,7 +28,7 @@ pub fn desc_of(tensor: &TensorInfo) -> Desc {
 /// Returns the description of an output whose shape was found by the run, and its size in bytes.
 pub fn described(output: &Produced) -> GeResult<(Desc, usize)> {
     let desc = Desc {
-        dims: output.dims.clone(),
+        dims: output.dims.to_vec(),
         dtype: output.data_type,
         format: FORMAT_ND,
     };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime, Span, Stream};
 use jumar::offline::{
-    Bindings, DeviceMemory, Execute, ExecuteOpen, Model, Results, Shaped, Supplied,
+    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Model, Results, Shaped, Spans, Supplied,
+    Targets,
 };
 
 use crate::plan::{Entry, Family, Plan, Source};
@@ -165,9 +166,9 @@ impl Run<'_> {
     }
 
     /// Finds the memory of the outputs, and allocates those that the program does not provide if their sizes are known.
-    fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Vec<Option<Span>>, Allocated)> {
+    fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Targets, Allocated)> {
         let description = &self.plan.description;
-        let mut targets = Vec::with_capacity(self.plan.outputs);
+        let mut targets = Targets::with_capacity(self.plan.outputs);
         let mut lent = Vec::new();
         for index in 0..self.plan.outputs {
             let tensor = outputs
@@ -203,7 +204,7 @@ impl Run<'_> {
         used: Option<Arc<Used>>,
         copied: Vec<Arc<DeviceMemory>>,
     ) -> GeResult<Writer> {
-        let writes: Vec<Span> = targets.iter().copied().flatten().collect();
+        let writes: Spans = targets.iter().copied().flatten().collect();
         let execute = Execute {
             inputs: reads,
             outputs: &writes,
@@ -232,7 +233,7 @@ impl Run<'_> {
         model: &Model,
         inputs: &[HostTensor],
         reads: &[Span],
-        targets: Vec<Option<Span>>,
+        targets: Targets,
         used: Option<Arc<Used>>,
         copied: Vec<Arc<DeviceMemory>>,
     ) -> GeResult<Writer> {
@@ -243,7 +244,7 @@ impl Run<'_> {
                 .zip(reads)
                 .map(|(tensor, span)| Shaped {
                     span: *span,
-                    dims: tensor.dims.clone(),
+                    dims: Dims::from_slice(&tensor.dims),
                 })
                 .collect(),
             outputs: targets.clone(),

@@ -7,12 +7,12 @@
 use jumar_core::Span;
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::Shaped;
+use super::{Shaped, Spans};
 
 /// Memory that an execution chooses when it begins.
 pub trait Bindings: Send + Sync {
     /// Adds all memory that an execution may read or write, for diagnostics.
-    fn touches(&self, reads: &mut Vec<Span>, writes: &mut Vec<Span>);
+    fn touches(&self, reads: &mut Spans, writes: &mut Spans);
 
     /// Returns what the execution that begins now reads and writes.
     ///

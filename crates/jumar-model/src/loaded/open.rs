@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use jumar_core::sync::{Mutex, Ordering};
-use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span, StopToken};
+use jumar_core::sync::Ordering;
+use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span, SpinLock, StopToken};
 use jumar_graph::{
     Dynamic, Executable, GraphError, GraphErrorKind, Lent, NodeObserver, Operands, Plan, Region,
     Sink, TensorType, Tensorlike, Workers, Workspace,
@@ -13,14 +13,15 @@ use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::bindings::Binding;
-use super::{ExecuteOpen, FEW, PLANS, Produced, ShapePlan, Shaped, Shared, Threads, regions};
+use super::{
+    Dims, ExecuteOpen, PLANS, Produced, Regions, ShapePlan, Shaped, Shared, Spans, Threads, regions,
+};
 use crate::memory::DeviceMemory;
 
 /// One queued execution of a model whose shapes are found while it runs.
 pub(super) struct OpenExecution {
     pub(super) model: Arc<Shared>,
     pub(super) stream: u32,
-    pub(super) context: Arc<Context>,
     pub(super) call: &'static Call,
     pub(super) stop: StopToken,
     pub(super) execute: ExecuteOpen,
@@ -49,8 +50,8 @@ impl Program for OpenExecution {
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
         let memory = (&model.pool, &model.team);
-        let mut lender = Lender::new(&self.context, &caller, memory, &self.stop);
-        let mut produced: Vec<Produced> = Vec::with_capacity(targets.len());
+        let mut lender = Lender::new(&model.context, &caller, memory, &self.stop);
+        let mut produced = Vec::with_capacity(targets.len());
         let mut sink = |index: usize, ty: &TensorType| {
             let bytes = ty.bytes().unwrap_or(usize::MAX);
             let (span, allocated) = match targets.get(index) {
@@ -66,14 +67,14 @@ impl Program for OpenExecution {
                 }
                 _ if bytes == 0 => (Span::EMPTY, None),
                 _ => {
-                    let memory = DeviceMemory::allocate(&self.context, bytes, &caller)
+                    let memory = DeviceMemory::allocate(&model.context, bytes, &caller)
                         .map_err(|error| no_memory(&error))?;
                     (memory.span(), Some(memory))
                 }
             };
             produced.push(Produced {
                 data_type: ty.dtype.acl(),
-                dims: ty.shape.clone(),
+                dims: Dims::from_slice(&ty.shape),
                 allocated,
             });
             Ok(Region::of(span))
@@ -140,7 +141,7 @@ impl OpenExecution {
                     GraphError::new(GraphErrorKind::Internal, "an unknown data type")
                 })?;
                 Ok(Tensorlike {
-                    ty: TensorType::new(dtype, input.dims.clone()),
+                    ty: TensorType::new(dtype, &*input.dims),
                     region: Region::of(input.span),
                 })
             })
@@ -157,7 +158,7 @@ impl OpenExecution {
         observer: Option<&dyn NodeObserver>,
     ) -> jumar_graph::Result<()> {
         let plan = &shaped.plan;
-        let mut outputs = Vec::with_capacity(plan.outputs.len());
+        let mut outputs = Regions::new();
         for (index, ty) in shaped.outputs.iter().enumerate() {
             outputs.push(sink(index, ty)?);
         }
@@ -170,12 +171,11 @@ impl OpenExecution {
             _ => None,
         };
         let own = work.map_or(Region::EMPTY, Region::of);
-        let (mut few, mut many) = ([Region::EMPTY; FEW], Vec::new());
         let memory = Operands {
             weights: Region::of(self.model.weights),
             arena: arena.map_or(own, |lent| lent.region),
             constants: Region::EMPTY,
-            inputs: regions(inputs.iter().map(|input| input.span), &mut few, &mut many),
+            inputs: &regions(inputs.iter().map(|input| input.span)),
             outputs: &outputs,
             workers: Workers::of(&self.model.team),
         };
@@ -191,6 +191,17 @@ impl OpenExecution {
 }
 
 impl Shared {
+    /// Returns the plan that an earlier execution made for these dimensions.
+    pub(super) fn known_plan(&self, inputs: &[Shaped]) -> Option<Arc<ShapePlan>> {
+        let mut plans = self.plans.lock();
+        // The latest is the last: most executions have the dimensions of the one before.
+        let at = plans.iter().rposition(|known| known.is_for(inputs))?;
+        if at + 1 != plans.len() {
+            plans[at..].rotate_left(1);
+        }
+        plans.last().cloned()
+    }
+
     /// Returns a plan for the dimensions that came, if knowing them is enough for one.
     pub(super) fn plan_for(
         &self,
@@ -200,35 +211,30 @@ impl Shared {
         if self.unplannable.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        {
-            let mut plans = self.plans.lock();
-            // The latest is the last: most executions have the dimensions of the one before.
-            if let Some(at) = plans.iter().rposition(|known| known.is_for(inputs)) {
-                plans[at..].rotate_left(1);
-                return Ok(plans.last().cloned());
-            }
+        if let Some(known) = self.known_plan(inputs) {
+            return Ok(Some(known));
         }
         if !dynamic.is_open() {
             return Ok(None);
         }
-        let dims: Vec<Vec<i64>> = inputs.iter().map(|input| input.dims.clone()).collect();
+        let dims: Vec<Vec<i64>> = inputs.iter().map(|input| input.dims.to_vec()).collect();
         let Some(plan) = dynamic.specialise(&dims)? else {
             self.unplannable.store(true, Ordering::Relaxed);
             return Ok(None);
         };
         let plan = Arc::new(ShapePlan::new(dims, plan));
         let mut plans = self.plans.lock();
-        if plans.len() >= PLANS {
-            plans.remove(0);
-        }
+        let evicted = (plans.len() >= PLANS).then(|| plans.remove(0));
         plans.push(plan.clone());
+        drop(plans);
+        drop(evicted);
         Ok(Some(plan))
     }
 }
 
 impl ShapePlan {
     fn new(inputs: Vec<Vec<i64>>, plan: Plan) -> ShapePlan {
-        let outputs = plan
+        let outputs: Vec<TensorType> = plan
             .outputs
             .iter()
             .map(|port| {
@@ -236,22 +242,42 @@ impl ShapePlan {
                 TensorType::new(port.dtype, dims)
             })
             .collect();
+        let output_bytes = outputs.iter().map(|ty| ty.bytes().unwrap_or(usize::MAX));
         ShapePlan {
             inputs,
             plan,
+            output_bytes: output_bytes.collect(),
             outputs,
         }
+    }
+
+    /// Returns the number of the data type in the ACL interface and the dimensions of each output.
+    pub fn outputs(&self) -> impl Iterator<Item = (i32, &[i64])> {
+        self.outputs
+            .iter()
+            .map(|ty| (ty.dtype.acl(), &ty.shape[..]))
+    }
+
+    /// Returns the memory of the outputs, if all of it was given and is large enough.
+    pub(super) fn targets(&self, given: &[Option<Span>]) -> Option<Spans> {
+        let all = given.iter().zip(&self.output_bytes);
+        let spans = all.map(|(target, bytes)| target.filter(|span| span.bytes() >= *bytes));
+        spans
+            .collect::<Option<Spans>>()
+            .filter(|spans| spans.len() == self.outputs.len())
     }
 
     /// Returns whether the plan was made for the dimensions of these inputs.
     fn is_for(&self, inputs: &[Shaped]) -> bool {
         let known = self.inputs.iter();
         self.inputs.len() == inputs.len()
-            && known.zip(inputs).all(|(known, input)| *known == input.dims)
+            && known
+                .zip(inputs)
+                .all(|(known, input)| known[..] == input.dims[..])
     }
 }
 
-fn no_memory(error: &Error) -> GraphError {
+pub(super) fn no_memory(error: &Error) -> GraphError {
     GraphError::new(GraphErrorKind::NoMemory, error.sentence())
 }
 
@@ -260,13 +286,63 @@ type LentBlock = (Option<DeviceMemory>, bool);
 
 /// Device memory that earlier executions left for the next one.
 #[derive(Default)]
-pub(crate) struct Pool(Mutex<Vec<LentBlock>>);
+pub(crate) struct Pool(SpinLock<Vec<LentBlock>>);
 
 impl Pool {
     /// Frees the memory.
     pub(super) fn empty(&self) {
         let blocks = std::mem::take(&mut *self.0.lock());
         drop(blocks);
+    }
+
+    /// Lends the work memory of one execution.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, also when all that is idle was freed.
+    pub(super) fn lend(
+        &self,
+        context: &Arc<Context>,
+        bytes: usize,
+        call: &'static Call,
+    ) -> Result<Arena<'_>> {
+        let idle = {
+            let mut blocks = self.0.lock();
+            let fitting = blocks.iter().position(|(block, _)| {
+                block
+                    .as_ref()
+                    .is_some_and(|block| fits(block.span(), bytes))
+            });
+            fitting.and_then(|index| blocks.swap_remove(index).0)
+        };
+        let memory = match idle {
+            Some(memory) => memory,
+            None => {
+                let lookups = Lookups::default();
+                let caller = Caller::new(call, &lookups);
+                DeviceMemory::allocate(context, rounded(bytes), &caller).or_else(|_| {
+                    self.empty();
+                    DeviceMemory::allocate(context, rounded(bytes), &caller)
+                })?
+            }
+        };
+        Ok(Arena {
+            pool: self,
+            span: memory.span(),
+            memory: Some(memory),
+        })
+    }
+}
+
+/// Work memory that is lent to one execution; the next one takes it from the pool.
+pub(super) struct Arena<'a> {
+    pool: &'a Pool,
+    pub(super) span: Span,
+    memory: Option<DeviceMemory>,
+}
+
+impl Drop for Arena<'_> {
+    fn drop(&mut self) {
+        self.pool.0.lock().push((self.memory.take(), false));
     }
 }
 
@@ -282,6 +358,15 @@ pub(crate) struct Lender<'a> {
 
 /// Memory is lent in multiples of this.
 const GRAIN: usize = 4096;
+
+fn rounded(bytes: usize) -> usize {
+    bytes.checked_next_multiple_of(GRAIN).unwrap_or(bytes)
+}
+
+/// Returns whether a block is large enough for so many bytes, and not much too large.
+fn fits(block: Span, bytes: usize) -> bool {
+    block.bytes() >= bytes && block.bytes() / 4 <= bytes.max(GRAIN)
+}
 
 impl<'a> Lender<'a> {
     /// Creates a lender over a pool of blocks and the device's workers.
@@ -326,7 +411,7 @@ impl<'m> Workspace<'m> for Lender<'_> {
             .enumerate()
             .filter(|(_, (_, lent))| !lent)
             .filter_map(|(index, (block, _))| Some((index, block.as_ref()?.span())))
-            .filter(|(_, span)| span.bytes() >= bytes && span.bytes() / 4 <= bytes.max(GRAIN))
+            .filter(|(_, span)| fits(*span, bytes))
             .min_by_key(|(_, span)| span.bytes());
         if let Some((index, span)) = fitting {
             self.blocks[index].1 = true;
@@ -335,14 +420,13 @@ impl<'m> Workspace<'m> for Lender<'_> {
                 region: Region::of(span),
             });
         }
-        let rounded = bytes.checked_next_multiple_of(GRAIN).unwrap_or(bytes);
-        let mut block = DeviceMemory::allocate(self.context, rounded, self.caller);
+        let mut block = DeviceMemory::allocate(self.context, rounded(bytes), self.caller);
         if block.is_err() {
             // What lies idle is freed before the device is reported as exhausted.
             for (block, _) in self.blocks.iter_mut().filter(|(_, lent)| !lent) {
                 *block = None;
             }
-            block = DeviceMemory::allocate(self.context, rounded, self.caller);
+            block = DeviceMemory::allocate(self.context, rounded(bytes), self.caller);
         }
         let block = block.map_err(|error| no_memory(&error))?;
         let span = block.span();

@@ -6,7 +6,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::{find, initialized, span};
 use crate::error::null;
 use crate::generated::types;
-use crate::{Cx, Raw, dataset, refuse};
+use crate::{Cx, Raw, data_buffer, dataset, refuse};
 
 /// What a choice of a size is about.
 struct Choice<'a> {
@@ -39,8 +39,7 @@ fn choose(
             ),
         )
     })?;
-    let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
-    let (address, size) = *buffer.content.lock();
+    let (address, size) = data_buffer::content(cx, entry.buffer)?;
     if address == 0 {
         return refuse(
             ErrorKind::InvalidArgument,
@@ -99,7 +98,12 @@ fn choose(
         aipp: None,
         dynamic_aipp: None,
     };
-    let to = span(cx, &buffer, (&tensor, bytes.len()), ("input", index))?;
+    let to = span(
+        cx,
+        (address, size),
+        (&tensor, bytes.len()),
+        ("input", index),
+    )?;
     cx.context()?.write(to, &bytes, &cx.caller())?;
     *loaded.gear.lock() = Some(gear);
     Ok(())

@@ -16,13 +16,16 @@ use std::sync::Arc;
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
 use jumar::offline::{
-    Execute, ExecuteOpen, ExternalWeight, Model, Package, Results, Shaped, Supplied, TensorInfo,
+    Dims, Execute, ExecuteOpen, ExternalWeight, Model, Package, Shaped, Spans, Supplied, Targets,
+    TensorInfo,
 };
 use jumar_types::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
 
+use crate::dataset::Dataset;
 use crate::error::null;
 use crate::generated::types;
-use crate::{Cx, Raw, allocator, dataset, model_config, refuse};
+use crate::{Cx, Raw, allocator, data_buffer, dataset, model_config, refuse};
 
 /// The loaded models of the process by id. Ids start at 1 and are not reused.
 pub struct Models {
@@ -448,16 +451,27 @@ pub fn aclmdlExecute(cx: &Cx<'_>, id: u32, input: Raw, output: Raw) -> Result<()
         (loaded, Prepared::Fixed { inputs, outputs }) => {
             loaded.model.execute(&inputs, &outputs, &cx.caller())
         }
-        (loaded, Prepared::Open { inputs, outputs }) => {
-            let results = Arc::<Results>::default();
-            dataset::expect(cx, output, results.clone())?;
-            loaded
-                .model
-                .execute_open(inputs, outputs, results, &cx.caller())
-                .and_then(|()| dataset::collect(cx, output))
-        }
+        (loaded, Prepared::Open(open)) => execute_open(cx, &loaded, open),
     };
     crate::error::report_failure(cx, done)
+}
+
+/// Executes a model of dynamic shapes, waits, and describes its outputs.
+fn execute_open(cx: &Cx<'_>, loaded: &Loaded, open: Open) -> Result<()> {
+    let Open {
+        inputs,
+        outputs,
+        dataset,
+    } = open;
+    let caller = cx.caller();
+    if let Some(plan) = loaded.model.execute_again(&inputs, &outputs, &caller)? {
+        return dataset.describe(cx, plan.outputs());
+    }
+    let results = dataset.expect();
+    loaded
+        .model
+        .execute_open(inputs, outputs, results, &caller)?;
+    dataset.collect(cx)
 }
 
 pub fn aclmdlExecuteAsync(
@@ -469,7 +483,7 @@ pub fn aclmdlExecuteAsync(
 ) -> Result<()> {
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
     cx.with_stream(stream, |stream| {
-        submit(cx, &loaded, prepared, output, stream, NOTHING, false)
+        submit(cx, &loaded, prepared, stream, NOTHING, false)
     })
 }
 
@@ -504,10 +518,10 @@ pub fn aclmdlExecuteV2(
     };
     // With a time limit the calling thread does not run the model itself.
     let awaited = config.stream_timeout < 0;
-    submit(cx, &loaded, prepared, output, &stream, config.work, awaited)?;
+    submit(cx, &loaded, prepared, &stream, config.work, awaited)?;
     let done = stream
         .synchronize(limit(config.stream_timeout), &cx.caller())
-        .and_then(|()| dataset::collect(cx, output));
+        .and_then(|()| dataset::find(cx, output, "output")?.collect(cx));
     crate::error::report_failure(cx, done)
 }
 
@@ -522,7 +536,7 @@ pub fn aclmdlExecuteAsyncV2(
     let config = model_config::execution(cx, handle)?;
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
     cx.with_stream(stream, |stream| {
-        submit(cx, &loaded, prepared, output, stream, config.work, false)
+        submit(cx, &loaded, prepared, stream, config.work, false)
     })
 }
 
@@ -530,7 +544,6 @@ fn submit(
     cx: &Cx<'_>,
     loaded: &Loaded,
     prepared: Prepared,
-    output: Raw,
     stream: &Arc<jumar::engine::Stream>,
     work: (usize, usize),
     awaited: bool,
@@ -548,11 +561,14 @@ fn submit(
             let submitted = loaded.model.submit_with(stream, execute, &cx.caller());
             submitted.map(drop)
         }
-        Prepared::Open { inputs, outputs } => {
+        Prepared::Open(Open {
+            inputs,
+            outputs,
+            dataset,
+        }) => {
             let borrowed = allocator::lend(cx, stream, || loaded.model.open_work_bytes(&inputs))?;
             let work = borrowed.as_ref().map(|block| block.span);
-            let results = Arc::<Results>::default();
-            dataset::expect(cx, output, results.clone())?;
+            let results = dataset.expect();
             let caller = cx.caller();
             let execute = ExecuteOpen {
                 inputs,
@@ -572,15 +588,17 @@ fn submit(
 /// The checked arguments of an execution.
 enum Prepared {
     /// A model of static shapes: memory of the described sizes.
-    Fixed {
-        inputs: Vec<Span>,
-        outputs: Vec<Span>,
-    },
+    Fixed { inputs: Spans, outputs: Spans },
     /// A model of dynamic shapes: inputs with their actual dimensions, and outputs of any size.
-    Open {
-        inputs: Vec<Shaped>,
-        outputs: Vec<Option<Span>>,
-    },
+    Open(Open),
+}
+
+/// The checked arguments of an execution of a model of dynamic shapes.
+struct Open {
+    inputs: Vec<Shaped>,
+    outputs: Targets,
+    /// The dataset of the outputs.
+    dataset: Arc<Dataset>,
 }
 
 fn prepare(
@@ -590,8 +608,9 @@ fn prepare(
     output: Raw,
     way: Way,
 ) -> Result<(Arc<Loaded>, Prepared)> {
-    let (entries, inputs) = buffers(cx, input, "input")?;
-    let (_, outputs) = buffers(cx, output, "output")?;
+    let (entries, inputs) = buffers(cx, &*dataset::find(cx, input, "input")?)?;
+    let dataset = dataset::find(cx, output, "output")?;
+    let (handles, outputs) = buffers(cx, &dataset)?;
     initialized(cx)?;
     let loaded = find(cx, id)?;
     cx.context()?;
@@ -637,21 +656,25 @@ fn prepare(
             .zip(&entries)
             .zip(&description.inputs)
             .enumerate()
-            .map(|(index, ((buffer, entry), tensor))| shaped(cx, buffer, entry.desc, tensor, index))
-            .collect::<Result<Vec<_>>>()?;
+            .map(|(index, ((buffer, entry), tensor))| {
+                shaped(cx, *buffer, entry.desc, tensor, index)
+            })
+            .collect::<Result<_>>()?;
         let outputs = outputs
             .iter()
             .zip(&description.outputs)
             .enumerate()
-            .map(|(index, (buffer, tensor))| {
-                let (address, size) = *buffer.content.lock();
-                match (address, way) {
-                    (0, Way::Waiting) => Ok(None),
-                    _ => span(cx, buffer, (tensor, size), ("output", index)).map(Some),
-                }
+            .map(|(index, (&buffer, tensor))| match (buffer, way) {
+                ((0, _), Way::Waiting) => Ok(None),
+                ((_, size), _) => span(cx, buffer, (tensor, size), ("output", index)).map(Some),
             })
-            .collect::<Result<Vec<_>>>()?;
-        return Ok((loaded, Prepared::Open { inputs, outputs }));
+            .collect::<Result<_>>()?;
+        let open = Open {
+            inputs,
+            outputs,
+            dataset,
+        };
+        return Ok((loaded, Prepared::Open(open)));
     }
     // Two kinds of sizes are known only when the model runs: those of a model with gears, and those of images with dynamic
     // preprocessing. A smaller buffer is accepted here, and checked then.
@@ -660,8 +683,8 @@ fn prepare(
         .iter()
         .zip(&description.inputs)
         .enumerate()
-        .map(|(index, (buffer, tensor))| {
-            let size = buffer.content.lock().1;
+        .map(|(index, (&buffer, tensor))| {
+            let (_, size) = buffer;
             let needed = if geared || tensor.is_dynamic_image(index) {
                 size.min(tensor.bytes)
             } else {
@@ -669,14 +692,18 @@ fn prepare(
             };
             span(cx, buffer, (tensor, needed), ("input", index))
         })
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<_>>()?;
     let outputs = outputs
         .iter()
+        .zip(&handles)
         .zip(&description.outputs)
         .enumerate()
-        .map(|(index, (buffer, tensor))| {
-            provide(cx, buffer, tensor.bytes, way)?;
-            let size = buffer.content.lock().1;
+        .map(|(index, ((&buffer, handle), tensor))| {
+            let buffer = match (buffer, way) {
+                ((0, _), Way::Waiting) if tensor.bytes > 0 => provide(cx, handle, tensor.bytes)?,
+                _ => buffer,
+            };
+            let (_, size) = buffer;
             let needed = if geared {
                 size.min(tensor.bytes)
             } else {
@@ -684,7 +711,7 @@ fn prepare(
             };
             span(cx, buffer, (tensor, needed), ("output", index))
         })
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<_>>()?;
     Ok((loaded, Prepared::Fixed { inputs, outputs }))
 }
 
@@ -695,17 +722,17 @@ fn prepare(
 /// `InvalidArgument`: the dimensions are unknown, too large, or do not fit the model.
 fn shaped(
     cx: &Cx<'_>,
-    buffer: &Buffer,
+    buffer: (usize, usize),
     desc: Raw,
     tensor: &TensorInfo,
     index: usize,
 ) -> Result<Shaped> {
     let (dims, data_type) = if desc.is_null() {
-        (tensor.dims.clone(), tensor.data_type)
+        (Dims::from_slice(&tensor.dims), tensor.data_type)
     } else {
         let found = cx.process.tensor_descs.get(desc.0)?;
         let content = found.content.lock();
-        (content.dims.clone(), content.data_type)
+        (Dims::from_slice(&content.dims), content.data_type)
     };
     let bad = |sentence: String| {
         let sentence = format!("input {index} (\"{}\") {sentence}", tensor.name);
@@ -750,26 +777,25 @@ fn shaped(
     Ok(Shaped { span, dims })
 }
 
-type Buffer = Arc<crate::data_buffer::DataBuffer>;
+/// Address and size of the buffers of a dataset, in order.
+type Buffers = SmallVec<[(usize, usize); 4]>;
 
 /// Returns the entries of a dataset, and their buffers.
-fn buffers(cx: &Cx<'_>, dataset: Raw, what: &str) -> Result<(Vec<dataset::Entry>, Vec<Buffer>)> {
-    let entries = dataset::entries(cx, dataset, what)?;
-    let mut buffers = Vec::with_capacity(entries.len());
+fn buffers(cx: &Cx<'_>, dataset: &Dataset) -> Result<(dataset::Entries, Buffers)> {
+    let entries = dataset.entries();
+    let mut buffers = Buffers::new();
     for entry in &entries {
-        buffers.push(cx.process.data_buffers.get(entry.buffer.0)?);
+        buffers.push(data_buffer::content(cx, entry.buffer)?);
     }
     Ok((entries, buffers))
 }
 
-/// Allocates memory for an output buffer without one, if the calling thread waits. The program owns the memory and frees it.
-fn provide(cx: &Cx<'_>, buffer: &Buffer, bytes: usize, way: Way) -> Result<()> {
-    let mut content = buffer.content.lock();
-    if content.0 == 0 && way == Way::Waiting && bytes > 0 {
-        let address = crate::memory::aclrtMalloc(cx, bytes, 0)?;
-        *content = (address, bytes);
-    }
-    Ok(())
+/// Allocates memory for an output buffer without one. The program owns the memory and frees it.
+fn provide(cx: &Cx<'_>, entry: &dataset::Entry, bytes: usize) -> Result<(usize, usize)> {
+    let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
+    let provided = (crate::memory::aclrtMalloc(cx, bytes, 0)?, bytes);
+    *buffer.content.lock() = provided;
+    Ok(provided)
 }
 
 /// How many bytes smaller than its tensor a buffer's stated size may be.
@@ -781,11 +807,10 @@ const TOLERANCE: usize = 64;
 /// `ModelFailure`: the buffer has no memory, too little of it, or memory that is not the device's.
 fn span(
     cx: &Cx<'_>,
-    buffer: &Buffer,
+    (address, size): (usize, usize),
     (tensor, needed): (&TensorInfo, usize),
     (what, index): (&str, usize),
 ) -> Result<Span> {
-    let (address, size) = *buffer.content.lock();
     if needed == 0 {
         return Ok(Span::EMPTY);
     }
@@ -853,8 +878,7 @@ pub(crate) fn write_input(
             ),
         );
     };
-    let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
-    let (address, size) = *buffer.content.lock();
+    let (address, size) = data_buffer::content(cx, entry.buffer)?;
     if address == 0 {
         return refuse(
             ErrorKind::InvalidArgument,
@@ -871,6 +895,6 @@ pub(crate) fn write_input(
             ),
         );
     }
-    let to = span(cx, &buffer, (tensor, bytes.len()), ("input", index))?;
+    let to = span(cx, (address, size), (tensor, bytes.len()), ("input", index))?;
     cx.context()?.write(to, bytes, &cx.caller())
 }
