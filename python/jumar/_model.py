@@ -544,6 +544,10 @@ class Model(_Object):
                 check("acl.rt.memcpy_async", code)
         return outputs
 
+    def _failed(self, function: str, code: int) -> None:
+        """Raises what a run in one call failed with."""
+        check(function, code)
+
     def _refuse_closed(self) -> None:
         if self.closed:
             raise ValueError(f"the model {self.name} is closed")
@@ -580,7 +584,8 @@ class Model(_Object):
 
 # A small model takes little longer than a call of a function in Python. Absent from another library's `acl`.
 if hasattr(acl, "_model_call"):
-    setattr(Model, "__call__", acl._model_call(Model, Model.__call__, check))
+    setattr(Model, "_step_by_step", Model.__call__)
+    setattr(Model, "__call__", acl._model_call(Model, Model.__call__.__doc__))
 
 
 #: The shape of an input that may have any number of dimensions.

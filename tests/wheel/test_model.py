@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import importlib.util
 import inspect
 import subprocess
 import sys
@@ -330,6 +331,11 @@ def test_later_calls_with_arrays_are_one_call_of_the_runtime(digits, expected, s
         for call in (model, lambda: model(image, None, image), lambda: model(photo=image)):
             with pytest.raises(TypeError, match="__call__"):
                 call()
+        # A module that is loaded again has a class of its own.
+        again = importlib.util.module_from_spec(jumar._model.__spec__)
+        jumar._model.__spec__.loader.exec_module(again)
+        assert again.Model is not jumar.Model
+        close(only(model(image)), expected(image))
     with pytest.raises(ValueError, match="closed"):
         model(image)
 

@@ -11,7 +11,6 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi as capi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 
 use super::ffi::*;
@@ -32,8 +31,8 @@ pub struct DirectRuns {
     model: u32,
     /// Whether runs may go this way.
     few: bool,
-    /// The slot of the first run at a time; it is in the package's list only after the model was closed.
-    first: Option<Slot>,
+    /// The slot of the first run at a time, and the package's object that owns it; it is in the package's list only after the model was closed.
+    first: Option<(Slot, Py<PyAny>)>,
     /// Whether a run has the first slot, or the package's list, or there is none.
     first_taken: AtomicBool,
     /// The package's list of slots that no run has.
@@ -135,11 +134,12 @@ pub fn direct_runs<'py>(call: &Args<'py>) -> Answer<'py> {
         let free = argument(call, 5)?.cast_into::<PyList>()?;
         let first = match free.len().checked_sub(1) {
             Some(last) if few => {
-                let slot = Slot::read(&free.get_item(last)?, inputs.len(), outputs.len());
+                let object = free.get_item(last)?;
+                let slot = Slot::read(&object, inputs.len(), outputs.len());
                 if slot.is_some() {
                     free.del_item(last)?;
                 }
-                slot
+                slot.map(|slot| (slot, object.unbind()))
             }
             _ => None,
         };
@@ -179,53 +179,29 @@ struct Source<'py> {
 
 /// Device memory and bindings of one run, as the package keeps them: the addresses of inputs and of outputs, and both datasets.
 struct Slot {
-    /// The package's object, which owns them.
-    object: Py<PyAny>,
     inputs: [u64; MOST],
     outputs: [u64; MOST],
     datasets: [u64; 2],
 }
 
-/// What the method `__call__` of models calls for runs that do not go this way, and for what a run failed with.
-struct Package {
-    /// Does a run step by step; takes what the method takes.
-    step_by_step: Py<PyAny>,
-    /// Raises the exception for the name of a function and its code.
-    check: Py<PyAny>,
-}
-
-static PACKAGE: PyOnceLock<Package> = PyOnceLock::new();
-
-/// Makes the method `__call__` of the class of models. Takes the class, the method that does a run step by step, whose documentation the
-/// made one has, and the function that raises what a run failed with.
+/// Makes the method `__call__` of the class of models. Takes the class and the documentation. Runs that do not go this way are those of the
+/// class's method `_step_by_step`, and `_failed` raises the exception for the name of a function and its code.
 pub fn model_call<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let py = call.py();
+    call.expect(2, 2)?;
     let class = call.object(0)?;
     let class = class.cast::<PyType>().map_err(|_| Stop::Args)?;
-    let method = call.object(1)?;
-    let text: String = method.getattr("__doc__")?.extract()?;
+    let text: String = call.object(1)?.extract()?;
     let doc = CString::new(format!(
         "__call__($self, inputs, stream=None)\n--\n\n{text}"
     ));
-    let doc = doc.map_err(|_| Stop::Args)?;
-    let package = Package {
-        step_by_step: method.unbind(),
-        check: call.object(2)?.unbind(),
-    };
-    // The package is imported once in a process; what CPython reads lives as long.
-    if PACKAGE.set(py, package).is_err() {
-        return Err(Stop::Args);
-    }
-    let method: &'static Method = Box::leak(Box::new(Method::with_keywords(
-        c"__call__",
-        call_model,
-        Box::leak(doc.into_boxed_c_str()),
-    )));
+    // What CPython reads lives as long as the process.
+    let doc = Box::leak(doc.map_err(|_| Stop::Args)?.into_boxed_c_str());
+    let method = Method::with_keywords(c"__call__", call_model, doc);
+    let method: &'static Method = Box::leak(Box::new(method));
     // SAFETY: a class, and a definition that lives as long as the process; neither is written.
     let made = unsafe { capi::PyDescr_NewMethod(class.as_type_ptr(), method.as_ptr()) };
     // SAFETY: a new reference, or null with an exception set.
-    Ok(unsafe { Bound::from_owned_ptr_or_err(py, made) }?)
+    Ok(unsafe { Bound::from_owned_ptr_or_err(call.py(), made) }?)
 }
 
 /// `Model.__call__`.
@@ -253,7 +229,9 @@ unsafe extern "C" fn call_model(
         {
             return Ok(made);
         }
-        step_by_step(&model, &args, names)
+        let names = names.map(|names| names.cast_into::<PyDict>());
+        let names = names.transpose().map_err(|_| Stop::Args)?;
+        Ok(model.call_method(intern!(py, "_step_by_step"), args, names.as_ref())?)
     })
 }
 
@@ -280,7 +258,7 @@ fn run_directly<'py>(
         return Ok(None);
     }
     let outcome = match &runs.first {
-        Some(first) if !runs.first_taken.swap(true, Ordering::SeqCst) => {
+        Some((first, _)) if !runs.first_taken.swap(true, Ordering::SeqCst) => {
             let outcome = runs.run(call, first, &sources);
             runs.first_taken.store(false, Ordering::SeqCst);
             outcome
@@ -308,26 +286,10 @@ fn run_directly<'py>(
     match outcome? {
         Ok(outputs) => Ok(Some(outputs.into_any())),
         Err((function, ret)) => {
-            let check = PACKAGE.get(py).ok_or(Stop::Args)?.check.bind(py);
-            check.call1((function, ret))?;
+            model.call_method1(intern!(py, "_failed"), (function, ret))?;
             Ok(None)
         }
     }
-}
-
-/// Does a run as the package does it.
-fn step_by_step<'py>(
-    model: &Bound<'py, PyAny>,
-    args: &Bound<'py, PyTuple>,
-    names: Option<Bound<'py, PyAny>>,
-) -> Answer<'py> {
-    let py = model.py();
-    let method = PACKAGE.get(py).ok_or(Stop::Args)?.step_by_step.bind(py);
-    let names = names.map(|names| names.cast_into::<PyDict>());
-    let names = names.transpose().map_err(|_| Stop::Args)?;
-    let all = std::iter::once(model.clone()).chain(args);
-    let all = PyTuple::new(py, all.collect::<Vec<_>>())?;
-    Ok(method.call(all, names.as_ref())?)
 }
 
 /// The name of a function that failed, and its code.
@@ -346,7 +308,6 @@ impl Slot {
         }
         let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
         let mut slot = Slot {
-            object: object.clone().unbind(),
             inputs: [0; MOST],
             outputs: [0; MOST],
             datasets: [0; 2],
@@ -394,8 +355,8 @@ impl DirectRuns {
     /// Puts the first slot into the package's list, if no run has it and it is not there.
     fn give_back_first(&self, py: Python<'_>) -> PyResult<()> {
         match &self.first {
-            Some(first) if !self.first_taken.swap(true, Ordering::SeqCst) => {
-                self.free.bind(py).append(&first.object)
+            Some((_, object)) if !self.first_taken.swap(true, Ordering::SeqCst) => {
+                self.free.bind(py).append(object)
             }
             _ => Ok(()),
         }

@@ -47,7 +47,7 @@ pub static PRIVATE: table::Table = table::Table::new(&[
         c"_model_call",
         direct::model_call,
         c"acl._model_call args parse failed",
-        c"_model_call($module, cls, method, check, /)\n--\n\nMakes the method that runs a model on the calling thread where it can; elsewhere it calls the other method."
+        c"_model_call($module, cls, doc, /)\n--\n\nMakes the method that runs a model on the calling thread where it can; elsewhere it calls the other method."
     ),
     table::END,
 ]);
