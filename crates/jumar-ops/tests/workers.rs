@@ -298,3 +298,54 @@ fn the_bytes_are_the_same_with_every_team() {
         }
     }
 }
+
+/// Cells as they usually are have a step of their own; peepholes of zero and lengths of all steps ask for the step of all others.
+#[test]
+fn the_usual_lstm_computes_what_every_other_does() {
+    let (steps, batch, input) = (7, 5, 9);
+    for (hidden, layout, direction) in [
+        (37, 0, "bidirectional"),
+        (37, 1, "bidirectional"),
+        (16, 0, "reverse"),
+        (3, 1, "forward"),
+    ] {
+        let directions = if direction == "bidirectional" { 2 } else { 1 };
+        let x = match layout {
+            0 => [steps, batch, input],
+            _ => [batch, steps, input],
+        };
+        let state = match layout {
+            0 => [directions, batch, hidden],
+            _ => [batch, directions, hidden],
+        };
+        let zeros = |dims: &[usize]| {
+            let bytes = vec![0; dims.iter().product::<usize>() * size_of::<f32>()];
+            Tensor::new(DataType::Float32, dims, bytes).unwrap()
+        };
+        let lengths = vec![(steps as i32).to_le_bytes(); batch].concat();
+        let usual = vec![
+            noise(&x, 1),
+            noise(&[directions, 4 * hidden, input], 2),
+            noise(&[directions, 4 * hidden, hidden], 3),
+            noise(&[directions, 8 * hidden], 4),
+        ];
+        let mut every = usual.clone();
+        every.extend([
+            Tensor::new(DataType::Int32, &[batch], lengths).unwrap(),
+            zeros(&state),
+            zeros(&state),
+            zeros(&[directions, 3 * hidden]),
+        ]);
+        let attrs = Attrs::new()
+            .with("direction", direction)
+            .with("hidden_size", hidden as i64)
+            .with("layout", layout);
+        let wanted = run("CommonLSTM", &every, &attrs, Workers::ALONE);
+        assert!(wanted.iter().any(|&byte| byte != 0));
+        let found = run("CommonLSTM", &usual, &attrs, Workers::ALONE);
+        assert_eq!(
+            found, wanted,
+            "{hidden} units, layout {layout}, {direction}"
+        );
+    }
+}

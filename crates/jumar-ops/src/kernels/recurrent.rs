@@ -9,7 +9,7 @@ use super::generic::{Algorithm, Io, Working};
 use super::linear::pack_matrix;
 use crate::simd::PANEL;
 use crate::simd::wide::{Work, wide};
-use crate::view::{Row, RowMut};
+use crate::view::{Row, RowMut, separate_groups};
 use crate::{
     AttrDef, AttrKind, InferCx, OpError, PrepareCx, Tensor, TensorType, UNKNOWN, attr::AttrReader,
 };
@@ -422,6 +422,17 @@ impl Recurrent {
         self.activations[direction * self.cell.defaults().len() + which]
     }
 
+    /// Returns whether [`LstmStep`] computes what [`Recurrent::step`] would, without peepholes and lengths.
+    fn is_usual_lstm(&self, direction: usize) -> bool {
+        let usual = [Activation::Sigmoid, Activation::Tanh, Activation::Tanh];
+        self.cell
+            == Cell::Lstm {
+                input_forget: false,
+            }
+            && self.clip.is_none()
+            && (0..3).all(|which| self.activation(direction, which) == usual[which])
+    }
+
     /// Limits the sums of a gate and applies its activation, in place.
     fn activate<W: Working>(&self, direction: usize, which: usize, gate: RowMut<'_, W>) {
         if let Some(clip) = self.clip {
@@ -537,6 +548,90 @@ impl<W: Working> Work for ActivatedRow<'_, W> {
             other => row.map1(row.as_row(), |x| other.apply(x)),
         }
     }
+}
+
+/// The step of LSTM cells as they usually are: sigmoid and hyperbolic tangent, without peepholes, limits and lengths. All of a sequence's gates
+/// are computed vector by vector, with the operations of [`Recurrent::step`] in their order.
+struct LstmStep<'a, W> {
+    hidden: usize,
+    /// What the input and what the state contribute to the gates of each sequence.
+    gates: Row<'a, W>,
+    sums: Row<'a, W>,
+    state: RowMut<'a, W>,
+    cells: RowMut<'a, W>,
+    /// The results of the first sequence and of those behind it, `pitch` elements after each other.
+    out: RowMut<'a, W>,
+    pitch: usize,
+}
+
+/// Elements that are computed at a time.
+const LANES: usize = 16;
+
+impl<W: Working> Work for LstmStep<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let hidden = self.hidden;
+        if hidden == 0 {
+            return;
+        }
+        let full = hidden - hidden % LANES;
+        for sequence in 0..self.state.len() / hidden {
+            for unit in (0..full).step_by(LANES) {
+                self.units::<LANES, FUSED>(sequence, unit);
+            }
+            for unit in full..hidden {
+                self.units::<1, FUSED>(sequence, unit);
+            }
+        }
+    }
+}
+
+impl<W: Working> LstmStep<'_, W> {
+    // What is called here must become a part of the function for the level: closures are not given to functions of the library.
+    #[inline(always)]
+    fn units<const N: usize, const FUSED: bool>(&self, sequence: usize, unit: usize) {
+        let input = sigmoid::<W, N, FUSED>(self.sum(sequence * 4, unit));
+        let output = sigmoid::<W, N, FUSED>(self.sum(sequence * 4 + 1, unit));
+        let forget = sigmoid::<W, N, FUSED>(self.sum(sequence * 4 + 2, unit));
+        let mut new = self.sum::<N>(sequence * 4 + 3, unit);
+        for x in &mut new {
+            *x = x.tanh_at::<FUSED>();
+        }
+        let at = sequence * self.hidden + unit;
+        let mut cell = self.cells.as_row().group::<N>(at);
+        for lane in 0..N {
+            cell[lane] = forget[lane] * cell[lane] + input[lane] * new[lane];
+        }
+        let mut out = cell;
+        for lane in 0..N {
+            out[lane] = output[lane] * out[lane].tanh_at::<FUSED>();
+        }
+        self.cells.set_group(at, cell);
+        self.state.set_group(at, out);
+        self.out.set_group(sequence * self.pitch + unit, out);
+        separate_groups();
+    }
+
+    /// Adds what the input and what the state contribute to a gate.
+    #[inline(always)]
+    fn sum<const N: usize>(&self, gate: usize, unit: usize) -> [W; N] {
+        let at = gate * self.hidden + unit;
+        let (mut x, sum) = (self.gates.group::<N>(at), self.sums.group::<N>(at));
+        for lane in 0..N {
+            x[lane] += sum[lane];
+        }
+        x
+    }
+}
+
+#[inline(always)]
+fn sigmoid<W: Working, const N: usize, const FUSED: bool>(mut gate: [W; N]) -> [W; N] {
+    for x in &mut gate {
+        *x = W::one() / (W::one() + (-*x).exp_at::<FUSED>());
+    }
+    gate
 }
 
 impl Algorithm for Recurrent {
@@ -688,14 +783,35 @@ impl Algorithm for Recurrent {
                             (to, row),
                         );
                     }
-                    for sequence in 0..batch {
+                    let result_of = |sequence: usize| {
                         let number = begin + sequence;
                         let to = if self.batch_first {
                             (number * steps + step) * count + direction
                         } else {
                             (step * count + direction) * self.batch + number
                         };
-                        let out = all.slice(to * hidden, hidden);
+                        to * hidden
+                    };
+                    if batch > 0
+                        && peepholes.is_none()
+                        && lengths.is_none()
+                        && self.is_usual_lstm(direction)
+                    {
+                        let (first, last) = (result_of(0), result_of(batch - 1));
+                        wide(LstmStep {
+                            hidden,
+                            gates: gates.as_row(),
+                            sums: from_state.as_row(),
+                            state,
+                            cells,
+                            out: all.slice(first, last - first + hidden),
+                            pitch: result_of(1) - first,
+                        });
+                        continue;
+                    }
+                    for sequence in 0..batch {
+                        let number = begin + sequence;
+                        let out = all.slice(result_of(sequence), hidden);
                         if lengths.is_some_and(|lengths| step as i64 >= lengths.get(number)) {
                             out.fill(W::zero());
                             continue;

@@ -19,7 +19,7 @@ const VECTOR: usize = 16;
 /// The compiler would rather make vectors across groups, of the first elements of sixteen groups, of the second ones, and so on.
 /// It gathers and scatters these, which takes several times as long as one vector for each group.
 #[inline(always)]
-fn separate_groups() {
+pub(crate) fn separate_groups() {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     // SAFETY: there is no instruction in it.
     unsafe {
