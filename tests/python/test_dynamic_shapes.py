@@ -33,9 +33,24 @@ def wanted(x):
     return np.maximum(x.astype(np.float64) @ WEIGHTS[0], 0) @ WEIGHTS[1]
 
 
+def free_bytes():
+    available, _, ret = acl.rt.get_mem_info(1)  # ACL_HBM_MEM
+    ok(ret)
+    return available
+
+
+def convert(folder, graph, name, *options):
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), folder / f"{name}.onnx")
+    atc = build.module_file().resolve().parents[2] / "bin" / "atc"
+    command = [str(atc if atc.exists() else shutil.which("atc")), f"--model={folder}/{name}.onnx", "--framework=5"]
+    command += [f"--output={folder}/{name}", "--soc_version=Ascend910B1", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return f"{folder}/{name}.om"
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dynamic")
     nodes = [
         onnx.helper.make_node("MatMul", ["x", "first"], ["hidden"]),
         onnx.helper.make_node("Relu", ["hidden"], ["positive"]),
@@ -44,13 +59,7 @@ def path(tmp_path_factory):
     port = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["rows", WIDTH])  # noqa: E731
     weights = [onnx.numpy_helper.from_array(array, name) for array, name in zip(WEIGHTS, ("first", "second"))]
     graph = onnx.helper.make_graph(nodes, "dense", [port("x")], [port("y")], weights)
-    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), folder / "dense.onnx")
-    atc = build.module_file().resolve().parents[2] / "bin" / "atc"
-    command = [str(atc if atc.exists() else shutil.which("atc")), f"--model={folder}/dense.onnx", "--framework=5"]
-    command += [f"--output={folder}/dense", "--soc_version=Ascend910B1", f"--input_shape=x:-1,{WIDTH}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return f"{folder}/dense.om"
+    return convert(tmp_path_factory.mktemp("dynamic"), graph, "dense", f"--input_shape=x:-1,{WIDTH}")
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +144,22 @@ def test_an_output_without_memory_gets_some_each_time(model):
         run.close()
 
 
+def test_outputs_that_share_a_buffer_without_memory_get_it_once(tmp_path, device):
+    nodes = [onnx.helper.make_node(kind, ["x"], [kind]) for kind in ("Relu", "Neg")]
+    port = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [MOST, WIDTH])  # noqa: E731
+    graph = onnx.helper.make_graph(nodes, "two", [port("x")], [port("Relu"), port("Neg")])
+    number = value(acl.mdl.load_from_file(convert(tmp_path, graph, "two")))
+    before = free_bytes()
+    run = Run(number, output_bytes=0)
+    shared = acl.mdl.get_dataset_buffer(run.datasets[1], 0)
+    value(acl.mdl.add_dataset_buffer(run.datasets[1], shared))
+    ok(acl.mdl.execute(number, *run.datasets))
+    ok(acl.rt.free(acl.get_data_buffer_addr(shared)))
+    run.close()
+    assert free_bytes() == before
+    ok(acl.mdl.unload(number))
+
+
 def test_what_an_earlier_execution_found_is_out_of_date(model):
     stream = value(acl.rt.create_stream())
     run = Run(model)
@@ -162,16 +187,11 @@ def test_a_description_that_the_program_set_is_kept_up_to_date(model):
 
 
 def test_the_memory_of_executions_is_freed_with_the_model(path, device):
-    def free():
-        available, _, ret = acl.rt.get_mem_info(1)  # ACL_HBM_MEM
-        ok(ret)
-        return available
-
-    before = free()
+    before = free_bytes()
     model = value(acl.mdl.load_from_file(path))
     run = Run(model)
     for count in (3, MOST, 3, MOST, 3):
         run.check(rows(count))
     run.close()
     ok(acl.mdl.unload(model))
-    assert free() == before
+    assert free_bytes() == before

@@ -88,10 +88,13 @@ pub fn aclmdlDestroyDataset(cx: &Cx<'_>, dataset: Raw) -> Result<()> {
 }
 
 pub fn aclmdlAddDatasetBuffer(cx: &Cx<'_>, dataset: Raw, buffer: Raw) -> Result<()> {
-    if buffer.is_null() && !dataset.is_null() {
+    if dataset.is_null() {
+        return Err(null("dataset"));
+    }
+    if buffer.is_null() {
         return Err(null("dataBuffer"));
     }
-    let found = find(cx, dataset, "dataset")?;
+    let found = cx.process.datasets.get(dataset.0)?;
     cx.process.data_buffers.get(buffer.0)?;
     found.content.lock().entries.push(Entry {
         buffer,

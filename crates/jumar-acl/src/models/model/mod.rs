@@ -790,12 +790,26 @@ fn buffers(cx: &Cx<'_>, dataset: &Dataset) -> Result<(dataset::Entries, Buffers)
     Ok((entries, buffers))
 }
 
-/// Allocates memory for an output buffer without one. The program owns the memory and frees it.
+/// Allocates memory for an output buffer without one. The program owns the memory and frees it. Returns address and size of the buffer.
 fn provide(cx: &Cx<'_>, entry: &dataset::Entry, bytes: usize) -> Result<(usize, usize)> {
     let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
-    let provided = (crate::memory::aclrtMalloc(cx, bytes, 0)?, bytes);
-    *buffer.content.lock() = provided;
-    Ok(provided)
+    // An output before this one may have the same buffer, and another thread may provide for it, too.
+    let already = *buffer.content.lock();
+    if already.0 != 0 {
+        return Ok(already);
+    }
+    let own = (crate::memory::aclrtMalloc(cx, bytes, 0)?, bytes);
+    let now = {
+        let mut content = buffer.content.lock();
+        if content.0 == 0 {
+            *content = own;
+        }
+        *content
+    };
+    if now != own {
+        crate::memory::aclrtFree(cx, own.0)?;
+    }
+    Ok(now)
 }
 
 /// How many bytes smaller than its tensor a buffer's stated size may be.
