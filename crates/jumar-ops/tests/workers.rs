@@ -349,3 +349,46 @@ fn the_usual_lstm_computes_what_every_other_does() {
         );
     }
 }
+
+/// The number of channels says where the last block ends: what lies behind it is not read, and a number that does not fit is refused.
+#[test]
+fn a_convolution_reads_the_channels_of_the_last_block_that_there_are() {
+    let filter = pack_filter(&noise(&[24, 20, 3, 3], 2), 1, false).unwrap();
+    let attrs = |channels: i64| {
+        Attrs::new()
+            .with("kernel", vec![3, 3])
+            .with("strides", vec![1, 1, 1, 1])
+            .with("pads", vec![1, 1, 1, 1])
+            .with("channels", channels)
+    };
+    // Two blocks of an image of 20 channels.
+    let dims = [1, 2, 6, 17, 16];
+    let image = |filling: f32| {
+        let mut numbers = noise(&dims, 1).float32s().unwrap().to_vec();
+        for pixel in numbers[6 * 17 * 16..].chunks_mut(16) {
+            pixel[4..].fill(filling);
+        }
+        let bytes = numbers.into_iter().flat_map(f32::to_le_bytes).collect();
+        Tensor::new(DataType::Float32, &dims, bytes).unwrap()
+    };
+    let compute = |filling, channels| {
+        let inputs = [image(filling), filter.clone()];
+        let name = "jumar.BlockedConv2D";
+        run(name, &inputs, &attrs(channels), Workers::ALONE)
+    };
+    assert!(compute(f32::NAN, 20) == compute(0.0, 0));
+    let operator = find("jumar.BlockedConv2D").unwrap();
+    let x = image(0.0);
+    let types = [Some(x.ty()), Some(filter.ty())];
+    for channels in [-1, 1, 16, 33, i64::MAX] {
+        let attrs = attrs(channels);
+        let cx = InferCx::new(&types, &[None, None], &attrs);
+        let outputs = operator.infer(&cx).unwrap();
+        let prepared = operator.prepare(&PrepareCx::new(cx, &outputs).unwrap());
+        let refusal = prepared.err().expect("channels that do not fit");
+        assert!(
+            refusal.to_string().contains("channels in 2 blocks"),
+            "{refusal}"
+        );
+    }
+}

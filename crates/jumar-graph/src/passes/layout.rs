@@ -488,6 +488,9 @@ impl Pass<'_> {
             ),
             None => attrs.set("groups", if depthwise { 1 } else { groups }),
         }
+        if name == "jumar.BlockedConv2D" && groups == 1 && !planar {
+            attrs.set("channels", channels);
+        }
         for name in ["strides", "pads", "dilations", "auto_pad", "low", "high"] {
             if let Some(value) = node.attrs.get(name) {
                 attrs.set(name, value.clone());

@@ -78,6 +78,7 @@ impl Kernel for Convolution {
             groups,
             inputs,
             outputs,
+            ..
         } = self.dense;
         let pairs = outputs.div_ceil(PAIR);
         let units = self.images * groups * pairs;

@@ -23,6 +23,8 @@ const CONVOLUTION_ATTRS: &[AttrDef] = &[
     AttrDef::required("pads", AttrKind::Ints),
     AttrDef::ints("dilations", &[1, 1, 1, 1]),
     AttrDef::int("groups", 1),
+    // Channels of the image, where there is one group; 0: all that its blocks have.
+    AttrDef::int("channels", 0),
     AttrDef::str("auto_pad", "NOTSET"),
     AttrDef::float("low", f32::NEG_INFINITY),
     AttrDef::float("high", f32::INFINITY),

@@ -214,6 +214,7 @@ mod tests {
             window,
             groups: 1 << 60,
             inputs: 1,
+            last: 16,
             outputs: 1,
         };
         let share = Share {

@@ -47,6 +47,27 @@ pub(in crate::kernels) fn part_of(
     }
 }
 
+/// Returns parts that cover `len` rows from row `start` on, where the rows of all output images are counted one after the other. A part
+/// is what lies in one image.
+pub(super) fn neighbouring_rows(
+    [rows, columns]: [usize; 2],
+    start: usize,
+    len: usize,
+) -> impl Iterator<Item = Part> {
+    let mut rest = (start, len);
+    std::iter::from_fn(move || {
+        let (start, len) = rest;
+        let (image, top) = (start.checked_div(rows)?, start.checked_rem(rows)?);
+        let count = len.min(rows - top);
+        rest = (start + count, len - count);
+        (count > 0).then_some(Part {
+            image,
+            rows: (top, top + count),
+            columns: (0, columns),
+        })
+    })
+}
+
 /// How the work of a convolution is cut into parts: pieces of the image, images that take the same weights one after the other, and
 /// pairs of output blocks.
 ///

@@ -9,6 +9,7 @@ mod planes;
 
 use jumar_types::dtype::DataType;
 
+use cut::neighbouring_rows;
 pub(super) use cut::{PARTS_EACH, part_of, split};
 pub(crate) use pack::FilterPacking;
 pub use pack::{pack_channels, pack_depthwise, pack_filter, pack_gathered, takes_planes};
@@ -33,6 +34,14 @@ const MANY_WEIGHTS: usize = 1 << 16;
 
 /// Numbers about units that a convolution of picked channels has at most; they lie on the stack while it runs.
 const UNITS: usize = 4096;
+
+/// Returns how many channels the last block of some channels has.
+fn last_of(channels: usize) -> usize {
+    match channels % LANES {
+        0 => LANES,
+        rest => rest,
+    }
+}
 
 /// Sees a blocked image as one of four dimensions, with blocks for channels.
 fn as_image(ty: &TensorType) -> Result<TensorType, OpError> {
@@ -425,6 +434,18 @@ pub(crate) fn prepare_convolution(
         window,
         groups,
         inputs: x[1] / groups,
+        last: match cx.attrs().int("channels")? {
+            0 => LANES,
+            channels if groups == 1 && (channels as usize).div_ceil(LANES) == x[1] => {
+                last_of(channels as usize)
+            }
+            channels => {
+                return Err(OpError::invalid(format!(
+                    "{channels} channels in {} blocks and {groups} groups",
+                    x[1]
+                )));
+            }
+        },
         outputs: outputs / groups,
     };
     if cx.dtype(1)? == DataType::BFloat16 {
@@ -469,6 +490,7 @@ fn convolve_all(call: &Call<'_>, dense: &Dense, images: usize, operands: &Operan
         groups,
         inputs,
         outputs,
+        ..
     } = *dense;
     let pairs = groups * outputs.div_ceil(PAIR);
     let output = window.output;
@@ -565,19 +587,12 @@ impl Kernel for FromPlanes {
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = self.extras.operands(call)?;
-        let output = self.planar.window.output;
-        call.workers()
-            .ranges(self.images * output[0], 4, |start, len| {
-                for index in start..start + len {
-                    let (image, row) = (index / output[0], index % output[0]);
-                    let part = Part {
-                        image,
-                        rows: (row, row + 1),
-                        columns: (0, output[1]),
-                    };
-                    convolve_planar(&self.planar, &operands, part);
-                }
-            });
+        let rows = self.planar.window.output[0];
+        call.workers().ranges(self.images * rows, 4, |start, len| {
+            for part in neighbouring_rows(self.planar.window.output, start, len) {
+                convolve_planar(&self.planar, &operands, part);
+            }
+        });
         Ok(())
     }
 }

@@ -4,9 +4,10 @@
 //! gradient with turned weights; where the window moves by several pixels, it is one convolution for each remainder of a pixel's
 //! position.
 
-use super::{WORTH, convolve_all};
+use super::cut::neighbouring_rows;
+use super::{WORTH, convolve_all, last_of};
 use crate::simd::blocked::{
-    BatchStrides, Dense, LANES, Operands, PAIR, Part, Planar, Sliding, convolve_planar, interleave,
+    BatchStrides, Dense, LANES, Operands, PAIR, Planar, Sliding, convolve_planar, interleave,
     separate,
 };
 use crate::view::{Row, RowMut};
@@ -342,6 +343,7 @@ impl InPlanes {
                 window: phase.window,
                 groups: self.sizes.groups,
                 inputs: self.inputs(),
+                last: last_of(self.sizes.depth),
                 outputs: self.outputs(),
             };
             convolve_all(call, &dense, images, operands);
@@ -354,13 +356,7 @@ impl InPlanes {
         };
         let [rows, columns] = phase.window.output;
         call.workers().ranges(images * rows, 4, |start, len| {
-            for index in start..start + len {
-                let (image, row) = (index / rows, index % rows);
-                let part = Part {
-                    image,
-                    rows: (row, row + 1),
-                    columns: (0, columns),
-                };
+            for part in neighbouring_rows([rows, columns], start, len) {
                 convolve_planar(&planar, operands, part);
             }
         });

@@ -167,6 +167,7 @@ fn unit_at(
             width: window.image[1],
             lane: LANES,
             depth: 0,
+            last: 0,
             filter: operands.filter.address().wrapping_add(unit.start * LANES),
             // Where the weights of a row of taps lie depends on how many channels of a block are picked.
             filter_row: tap,

@@ -178,6 +178,8 @@ pub struct Dense {
     pub groups: usize,
     /// Blocks of input channels of one group.
     pub inputs: usize,
+    /// Channels of the last of these blocks, from 1 to 16; the weights of what follows them are zeros.
+    pub last: usize,
     /// Blocks of output channels of one group.
     pub outputs: usize,
 }
@@ -276,11 +278,16 @@ fn convolve_at(
         window,
         groups,
         inputs,
+        last: last_lanes,
         outputs,
     } = *dense;
     let (plane, out_plane) = (
         size([window.pixels(), LANES]),
         size([window.outputs(), LANES]),
+    );
+    assert!(
+        (1..=LANES).contains(&last_lanes),
+        "a block of {last_lanes} channels"
     );
     let (all_in, all_out) = (size([groups, inputs]), size([groups, outputs]));
     let block = dense.block();
@@ -326,6 +333,7 @@ fn convolve_at(
                 width: window.image[1],
                 lane: LANES,
                 depth: LANES,
+                last: if last { last_lanes } else { LANES },
                 filter: operands
                     .filter
                     .address()
@@ -412,6 +420,27 @@ impl Planar {
             tiles => tiles * STANDARD,
         }
     }
+
+    /// Returns for how many output rows [`LINES`] hold what they see in `width` columns. Only rows that see the same lines are
+    /// computed together.
+    fn rows_at_once(&self, width: usize) -> usize {
+        let Sliding {
+            kernel: [kernel, _],
+            stride: [stride, _],
+            dilation: [dilation, _],
+            ..
+        } = self.window;
+        if dilation > 1 || stride >= kernel {
+            return 1;
+        }
+        let lines = LINES / (self.channels * width).max(1);
+        lines.saturating_sub(kernel) / stride + 1
+    }
+
+    /// Returns how many image rows are kept for some output rows, padding included.
+    fn lines(&self, rows: usize) -> usize {
+        rows.saturating_sub(1) * self.window.stride[0] + self.window.kernel[0]
+    }
 }
 
 /// Computes a part of the output of all blocks.
@@ -452,8 +481,12 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
     // What the pixels of the longest strip see.
     let strip = columns.min(part.columns.1.saturating_sub(part.columns.0));
     let width = strip.saturating_sub(1) * window.stride[1] + kernel_w;
+    let rows = planar
+        .rows_at_once(width)
+        .min(part.rows.1.saturating_sub(part.rows.0));
+    let (height, pairs) = (planar.lines(rows), outputs.div_ceil(PAIR));
     let (mut few, mut many);
-    let lines: &mut [f32] = match size([channels, kernel_h, width]) {
+    let lines: &mut [f32] = match size([channels, height, width]) {
         0..=FEW_LINES => {
             few = [0f32; FEW_LINES];
             &mut few
@@ -463,8 +496,9 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
             &mut many
         }
     };
-    for y in part.rows.0..part.rows.1 {
-        let (line, tap, taps) = window.rows(y);
+    let mut top = part.rows.0;
+    while top < part.rows.1 {
+        let bottom = part.rows.1.min(top + rows);
         let mut start = part.columns.0;
         while start < part.columns.1 {
             let end = part.columns.1.min(start + columns);
@@ -475,29 +509,31 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
             let source = from.max(0) as usize;
             let seen = window.image[1].saturating_sub(source).min(len - skip);
             for channel in 0..channels {
-                for row in 0..kernel_h {
-                    let to = &mut lines[(channel * kernel_h + row) * width..][..len];
-                    if row < tap || row >= tap + taps {
+                for line in 0..planar.lines(bottom - top) {
+                    let to = &mut lines[(channel * height + line) * width..][..len];
+                    let below = top * window.stride[0] + line * window.dilation[0];
+                    let image_row = below.wrapping_sub(window.before[0]);
+                    if image_row >= window.image[0] || seen == 0 {
                         to.fill(0.0);
                         continue;
                     }
-                    let image_row = line + (row - tap) * window.dilation[0];
                     let at = begins.x + channel * plane + image_row * window.image[1] + source;
                     to[..skip].fill(0.0);
                     to[skip + seen..].fill(0.0);
-                    if seen > 0 {
-                        let row = operands.x.slice(at, seen);
-                        row.load(&mut to[skip..skip + seen], |value| value);
-                    }
+                    let row = operands.x.slice(at, seen);
+                    row.load(&mut to[skip..skip + seen], |value| value);
                 }
             }
-            for first in (0..outputs).step_by(PAIR) {
+            for (y, pair) in (top..bottom).flat_map(|y| (0..pairs).map(move |pair| (y, pair))) {
+                let first = pair * PAIR;
                 let count = PAIR.min(outputs - first);
                 let at = first * out_plane + y * window.output[1] * LANES;
                 let tile = Tile {
-                    x: lines.as_ptr(),
+                    x: lines
+                        .as_ptr()
+                        .wrapping_add((y - top) * window.stride[0] * width),
                     blocks: channels,
-                    plane: kernel_h * width,
+                    plane: height * width,
                     rows: kernel_h,
                     row: width,
                     taps: 1,
@@ -507,6 +543,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                     width,
                     lane: 1,
                     depth: kernel_w,
+                    last: kernel_w,
                     filter: operands
                         .filter
                         .address()
@@ -534,6 +571,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
             }
             start = end;
         }
+        top = bottom;
     }
 }
 
@@ -615,6 +653,7 @@ fn apply_window_at(
             width: window.image[1],
             lane: LANES,
             depth: 1,
+            last: 1,
             filter: operands
                 .filter
                 .address()

@@ -408,6 +408,7 @@ fn run_strided(case: &Case, kind: &str, between: Option<[usize; 3]>) {
                                     window,
                                     groups: case.groups,
                                     inputs: depth.div_ceil(LANES),
+                                    last: (depth + LANES - 1) % LANES + 1,
                                     outputs: out_blocks / case.groups,
                                 };
                                 // All images at once, in two pieces of the pairs.
@@ -625,6 +626,18 @@ fn convolution_over_planes_agrees_with_its_definition() {
             before: [3; 2],
             after: [3; 2],
             image: [20, 40],
+            ..PLAIN
+        },
+        // Several strips of rows, the last one shorter.
+        Case {
+            images: 2,
+            channels: 3,
+            outputs: 33,
+            kernel: [5, 3],
+            stride: [2, 1],
+            before: [2, 1],
+            after: [1, 2],
+            image: [91, 40],
             ..PLAIN
         },
         Case {

@@ -23,6 +23,8 @@ pub(super) struct Tile {
     pub lane: usize,
     /// Numbers that follow each other under one tap, each with its own weights.
     pub depth: usize,
+    /// Those of them that count in the last block (or channel).
+    pub last: usize,
     pub filter: *const f32,
     /// Where channels are picked: the first row of taps inside the image.
     pub filter_row: usize,
@@ -85,6 +87,28 @@ impl Tile {
             residual: ahead(self.residual, self.out_plane),
             ..*self
         }
+    }
+
+    /// Returns how many numbers count under a tap in a block (or channel) of input.
+    #[inline(always)]
+    pub fn steps(&self, input: usize) -> usize {
+        if input + 1 < self.blocks {
+            self.depth
+        } else {
+            self.last
+        }
+    }
+
+    /// Returns how many of PIXELS pixels see nothing but padding through a tap: left of the image, and right of it.
+    #[inline(always)]
+    pub fn outside<const PIXELS: usize>(&self, tap: usize) -> (usize, usize) {
+        let (mut left, mut right) = (0, 0);
+        for pixel in 0..PIXELS {
+            let column = self.column + (tap * self.tap + pixel * self.stride) as isize;
+            left += usize::from(column < 0);
+            right += usize::from(column >= self.width as isize);
+        }
+        (left, right)
     }
 
     /// Finds what a pixel sees through a tap; beside the image, a line of zeros.
@@ -207,7 +231,7 @@ pub(super) unsafe fn dense_portable(tile: &Tile, pixels: usize, count: usize) {
                                 + row * tile.filter_row
                                 + tap * tile.depth * count * LANES,
                         );
-                        for step in 0..tile.depth {
+                        for step in 0..tile.steps(input) {
                             // SAFETY: the pixel's numbers under the tap and their weights, by the caller's word.
                             let (value, weights) = unsafe {
                                 (

@@ -207,6 +207,47 @@ unsafe fn call_for<const PIXELS: usize, const BLOCKS: usize>(tile: &Tile) {
     }
 }
 
+/// Adds `steps` products to the sums of each pixel, except for LEFT pixels at the left end and RIGHT pixels at the right end, which see
+/// padding. STRIDE: the pixels' distance, where numbers that lie `ahead` of theirs are fetched into the cache; 0 otherwise.
+///
+/// # Safety
+///
+/// Each element of `seen` points to sixteen numbers, `filter` to sixteen times BLOCKS lines.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn dense_tap<
+    const PIXELS: usize,
+    const BLOCKS: usize,
+    const STRIDE: usize,
+    const LEFT: usize,
+    const RIGHT: usize,
+>(
+    sums: &mut [[__m512; BLOCKS]; PIXELS],
+    seen: [*const f32; PIXELS],
+    filter: *const f32,
+    steps: usize,
+    ahead: usize,
+) {
+    for step in 0..steps {
+        if STRIDE > 0 && step < PIXELS {
+            let pixel = seen[0].wrapping_add(step * STRIDE * LANES);
+            _mm_prefetch::<_MM_HINT_T0>(pixel.wrapping_add(ahead).cast());
+        }
+        let mut weights = [_mm512_setzero_ps(); BLOCKS];
+        for (block, weights) in weights.iter_mut().enumerate() {
+            // SAFETY: the weights of this step, by the caller's word.
+            *weights = unsafe { _mm512_loadu_ps(filter.add((step * BLOCKS + block) * LANES)) };
+        }
+        for pixel in LEFT..PIXELS.saturating_sub(RIGHT) {
+            // SAFETY: the caller's word.
+            let value = _mm512_set1_ps(unsafe { seen[pixel].add(step).read_unaligned() });
+            for (sum, weights) in sums[pixel].iter_mut().zip(weights) {
+                *sum = _mm512_fmadd_ps(value, weights, *sum);
+            }
+        }
+    }
+}
+
 /// Computes PIXELS pixels of BLOCKS blocks. STRIDE: their distance where all see the image; 0 where some may not.
 ///
 /// # Safety
@@ -224,6 +265,7 @@ unsafe fn dense_tile<const PIXELS: usize, const BLOCKS: usize, const STRIDE: usi
         } else {
             PIXELS * STRIDE * LANES
         };
+        let steps = tile.steps(input);
         for row in 0..tile.rows {
             let line = tile.x.wrapping_add(input * tile.plane + row * tile.row);
             let mut filter = tile
@@ -237,26 +279,29 @@ unsafe fn dense_tile<const PIXELS: usize, const BLOCKS: usize, const STRIDE: usi
                     for (pixel, seen) in seen.iter_mut().enumerate() {
                         *seen = first.wrapping_add(pixel * STRIDE * LANES);
                     }
+                    // SAFETY: all pixels see the image; the weights of this tap, by the caller's word.
+                    unsafe {
+                        dense_tap::<PIXELS, BLOCKS, STRIDE, 0, 0>(
+                            &mut sums, seen, filter, steps, ahead,
+                        );
+                    }
                 } else {
                     for (pixel, seen) in seen.iter_mut().enumerate() {
                         *seen = tile.seen(line, tap, pixel, false);
                     }
-                }
-                for step in 0..LANES {
-                    if STRIDE > 0 && step < PIXELS {
-                        _mm_prefetch::<_MM_HINT_T0>(seen[step].wrapping_add(ahead).cast());
-                    }
-                    let mut weights = [_mm512_setzero_ps(); BLOCKS];
-                    for (block, weights) in weights.iter_mut().enumerate() {
-                        // SAFETY: the weights of this step, by the caller's word.
-                        *weights =
-                            unsafe { _mm512_loadu_ps(filter.add((step * BLOCKS + block) * LANES)) };
-                    }
-                    for (sums, seen) in sums.iter_mut().zip(seen) {
-                        // SAFETY: a pixel of the image (or of the lines) under this tap, or a line of zeros.
-                        let value = _mm512_set1_ps(unsafe { seen.add(step).read_unaligned() });
-                        for (sum, weights) in sums.iter_mut().zip(weights) {
-                            *sum = _mm512_fmadd_ps(value, weights, *sum);
+                    // A pixel beside the image adds nothing. Usually it is the first under the first tap, or the last under the last.
+                    // SAFETY: what the pixels see, or a line of zeros; the weights of this tap, by the caller's word.
+                    unsafe {
+                        let sums = &mut sums;
+                        match tile.outside::<PIXELS>(tap) {
+                            (left, right) if left + right >= PIXELS => {}
+                            (1, 0) => {
+                                dense_tap::<PIXELS, BLOCKS, 0, 1, 0>(sums, seen, filter, steps, 0)
+                            }
+                            (0, 1) => {
+                                dense_tap::<PIXELS, BLOCKS, 0, 0, 1>(sums, seen, filter, steps, 0)
+                            }
+                            _ => dense_tap::<PIXELS, BLOCKS, 0, 0, 0>(sums, seen, filter, steps, 0),
                         }
                     }
                 }
@@ -523,7 +568,7 @@ unsafe fn dense_piece<const PIXELS: usize>(tile: &Tile, count: usize) {
                 for (pixel, seen) in seen.iter_mut().enumerate() {
                     *seen = tile.seen(line, tap, pixel, false);
                 }
-                for step in 0..tile.depth {
+                for step in 0..tile.steps(input) {
                     // SAFETY: the weights of this step, by the caller's word.
                     let weights = unsafe {
                         [
@@ -539,6 +584,7 @@ unsafe fn dense_piece<const PIXELS: usize>(tile: &Tile, count: usize) {
                     }
                     filter = filter.wrapping_add(count * LANES);
                 }
+                filter = filter.wrapping_add((tile.depth - tile.steps(input)) * count * LANES);
             }
         }
     }

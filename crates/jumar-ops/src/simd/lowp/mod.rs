@@ -87,8 +87,11 @@ impl Work for Round<'_> {
             let len = LANES.min(self.0.len() - at);
             let mut group = [0f32; LANES];
             self.0.slice(at, len).load(&mut group[..len], |value| value);
-            let group = group.map(to_bf16);
-            self.1.slice(at, len).store(&group[..len], |value| value);
+            let mut rounded = [BF16::ZERO; LANES];
+            for (rounded, value) in rounded.iter_mut().zip(group) {
+                *rounded = to_bf16(value);
+            }
+            self.1.slice(at, len).store(&rounded[..len], |value| value);
         }
     }
 }
@@ -201,6 +204,7 @@ fn convolve_at(
         groups,
         inputs,
         outputs,
+        ..
     } = *dense;
     let mut part = part;
     window.assert_countable();

@@ -412,6 +412,7 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
             window,
             groups,
             inputs,
+            last: LANES,
             outputs,
         };
         let (pixels, outs, taps) = (window.pixels(), window.outputs(), window.taps());
