@@ -1,7 +1,9 @@
 """What the shared library is, seen from outside: what it needs, what it exports, what it promises the loader."""
 
 import pathlib
+import platform
 import re
+import subprocess
 
 import pytest
 from install import GRAPH_ENGINE, LIB64, PREFIX, RUNTIME, compile_c, dynamic, run
@@ -84,3 +86,20 @@ def test_the_python_module_needs_no_python_library_and_no_numpy():
     needed = [value for tag, value in dynamic(module) if tag == "NEEDED"]
     # A module that names libpython loads a second interpreter into a program that has Python built in.
     assert not [name for name in needed if "python" in name or "numpy" in name]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the levels AVX2 and AVX-512 are those of x86-64")
+def test_loops_for_a_level_of_instructions_call_no_closure_through_the_standard_library():
+    """A function of the standard library is compiled without the level's instructions, and what it calls with it: several times slower."""
+    command = ["objdump", "-d", "--no-show-raw-insn", "--demangle", str(RUNTIME)]
+    functions, found, name = 0, [], ""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as objdump:
+        for line in objdump.stdout:
+            if line.endswith(">:\n"):
+                name = line
+                functions += "::simd::wide::avx" in name
+            elif "::simd::wide::avx" in name and "call " in line and re.search(r"<<?(core|alloc|std)::", line):
+                found.append(line.split("call")[1].strip())
+    assert objdump.returncode == 0
+    assert functions > 100
+    assert not found

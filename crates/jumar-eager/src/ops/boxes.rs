@@ -72,7 +72,8 @@ struct Corners {
 impl Corners {
     #[inline(always)]
     fn read(rows: &Rows<'_>, first: usize, at: usize, centred: bool) -> Corners {
-        let [one, two, three, four] = [0, 1, 2, 3].map(|row| rows.input(first + row).get(at));
+        let (one, two) = (rows.input(first).get(at), rows.input(first + 1).get(at));
+        let (three, four) = (rows.input(first + 2).get(at), rows.input(first + 3).get(at));
         match centred {
             true => Corners {
                 left: one - three / 2.0,

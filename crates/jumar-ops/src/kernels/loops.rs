@@ -111,7 +111,8 @@ impl<const N: usize> Loops<N> {
     }
 
     /// Calls `body` with each operand's offset for each row.
-    #[inline]
+    // The loop is a part of code for a level of instructions, or its body would be compiled without them.
+    #[inline(always)]
     pub fn each(&self, start: [usize; N], mut body: impl FnMut([usize; N])) {
         let Ok(()) = self.try_each::<Infallible>(
             start,
@@ -124,7 +125,7 @@ impl<const N: usize> Loops<N> {
     }
 
     /// Calls `body` as [`each`](Loops::each), until it fails.
-    #[inline]
+    #[inline(always)]
     pub fn try_each<E>(
         &self,
         start: [usize; N],

@@ -42,7 +42,8 @@ pub(super) fn part_inside(start: usize, len: usize, step: isize, reach: usize) -
     }
 }
 
-/// Begins at a line of the caches: a vector that crosses two lines is read again only when it has reached them.
+/// Begins at a line of the caches: a vector that crosses two lines is read again only when it has reached them. What is not aligned on
+/// a stack crosses lines in some processes and not in others.
 #[repr(align(64))]
 struct Aligned<A>(A);
 
@@ -303,7 +304,7 @@ impl<'a, T: Element> Row<'a, T> {
         accumulator
     }
 
-    /// Folds with eight accumulators side by side, which a processor can run at once, and joins them at the end.
+    /// Folds with sixteen accumulators side by side, which a processor can run at once, and joins them at the end.
     #[inline(always)]
     pub fn fold_wide<A: Copy>(
         &self,
@@ -312,7 +313,7 @@ impl<'a, T: Element> Row<'a, T> {
         join: impl Fn(A, A) -> A,
     ) -> A {
         const LANES: usize = 16;
-        let mut lanes = [start; LANES];
+        let mut lanes = Aligned([start; LANES]);
         let grouped = if T::GROUPED && self.is_dense() {
             self.len / LANES * LANES
         } else {
@@ -321,15 +322,16 @@ impl<'a, T: Element> Row<'a, T> {
         for base in (0..grouped).step_by(LANES) {
             // SAFETY: `grouped` is at most `len`, so a group of that many elements starts at `base`; the row is dense.
             let group: [T; LANES] = unsafe { self.read_group(base) };
-            for lane in 0..LANES {
-                lanes[lane] = step(lanes[lane], group[lane]);
+            for (lane, value) in lanes.0.iter_mut().zip(group) {
+                *lane = step(*lane, value);
             }
         }
         for index in grouped..self.len {
+            let lane = &mut lanes.0[index % LANES];
             // SAFETY: `index < len`.
-            lanes[index % LANES] = step(lanes[index % LANES], unsafe { self.read(index) });
+            *lane = step(*lane, unsafe { self.read(index) });
         }
-        joined(lanes, join)
+        joined(lanes.0, join)
     }
 
     /// Folds a long row as [`fold_wide`](Row::fold_wide), with four groups of accumulators: each addition waits for the one before it.
@@ -396,7 +398,7 @@ impl<'a, T: Element> Row<'a, T> {
             }
         }
         const LANES: usize = 16;
-        let mut lanes = [[start; LANES]; N];
+        let mut lanes = Aligned([[start; LANES]; N]);
         let dense = other.is_dense() && rows.iter().all(Row::is_dense);
         let grouped = if T::GROUPED && U::GROUPED && dense {
             other.len / LANES * LANES
@@ -406,7 +408,7 @@ impl<'a, T: Element> Row<'a, T> {
         for base in (0..grouped).step_by(LANES) {
             // SAFETY: `grouped` is at most the length of all rows, and this row is dense.
             let two: [U; LANES] = unsafe { other.read_group(base) };
-            for (lanes, row) in lanes.iter_mut().zip(&rows) {
+            for (lanes, row) in lanes.0.iter_mut().zip(&rows) {
                 // SAFETY: the same of this row.
                 let one: [T; LANES] = unsafe { row.read_group(base) };
                 for lane in 0..LANES {
@@ -417,13 +419,17 @@ impl<'a, T: Element> Row<'a, T> {
         for index in grouped..other.len {
             // SAFETY: `index < len` of all.
             let two = unsafe { other.read(index) };
-            for (lanes, row) in lanes.iter_mut().zip(&rows) {
+            for (lanes, row) in lanes.0.iter_mut().zip(&rows) {
                 // SAFETY: as above.
                 let one = unsafe { row.read(index) };
                 lanes[index % LANES] = step(lanes[index % LANES], one, two);
             }
         }
-        lanes.map(|lanes| joined(lanes, &join))
+        let mut folded = [start; N];
+        for (folded, lanes) in folded.iter_mut().zip(&lanes.0) {
+            *folded = joined(*lanes, &join);
+        }
+        folded
     }
 
     /// # Safety

@@ -238,8 +238,10 @@ impl Work for Turned<'_> {
             }
         }
         for at in grouped..len {
-            let bytes: [u8; LANES] =
-                std::array::from_fn(|channel| self.rows[channel].get(at) ^ self.flip);
+            let mut bytes = [0; LANES];
+            for (byte, row) in bytes.iter_mut().zip(&self.rows) {
+                *byte = row.get(at) ^ self.flip;
+            }
             self.to.set_group(self.first + at * self.pixel, bytes);
         }
     }

@@ -101,7 +101,10 @@ impl Work for Packed<'_> {
                 }
                 let at = p * self.stride + self.first;
                 if self.columns == PANEL {
-                    *bytes = self.from.group::<PANEL>(at).map(|byte| byte ^ self.flip);
+                    *bytes = self.from.group::<PANEL>(at);
+                    for byte in bytes {
+                        *byte ^= self.flip;
+                    }
                 } else {
                     for (lane, byte) in bytes.iter_mut().enumerate().take(self.columns) {
                         *byte = self.from.get(at + lane) ^ self.flip;
