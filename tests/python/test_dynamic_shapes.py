@@ -186,6 +186,27 @@ def test_a_description_that_the_program_set_is_kept_up_to_date(model):
     run.close()
 
 
+def test_a_description_that_the_program_kept_follows_the_executions(model):
+    run = Run(model)
+    run.check(rows(4))
+    kept = acl.mdl.get_dataset_tensor_desc(run.datasets[1], 0)
+    for count in (4, 9, 9, 4):
+        ok(run.execute(rows(count)))
+        assert value(acl.get_tensor_desc_dim_v2(kept, 0)) == count
+        assert acl.mdl.get_dataset_tensor_desc(run.datasets[1], 0) == kept
+    run.close()
+
+
+def test_a_description_that_the_program_destroyed_is_made_again(model):
+    run = Run(model)
+    for count in (4, 4, 9):
+        run.check(rows(count))
+        acl.destroy_tensor_desc(acl.mdl.get_dataset_tensor_desc(run.datasets[1], 0))
+        ok(run.execute(rows(count)))
+        assert run.dims() == [count, WIDTH]
+    run.close()
+
+
 def test_the_memory_of_executions_is_freed_with_the_model(path, device):
     before = free_bytes()
     model = value(acl.mdl.load_from_file(path))

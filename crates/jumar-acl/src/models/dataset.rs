@@ -1,10 +1,10 @@
 //! Datasets: the data buffers of a model's inputs or outputs, in order.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
-use jumar::offline::Results;
+use jumar::offline::{Results, ShapePlan};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 use smallvec::SmallVec;
 
@@ -22,6 +22,8 @@ struct Content {
     entries: Entries,
     /// The results of an execution with dynamic output shapes; they become descriptions at the first query.
     results: Option<Arc<Results>>,
+    /// The plan whose outputs the descriptions state, if nothing described them since.
+    described: Weak<ShapePlan>,
 }
 
 /// The entries of a dataset, in order.
@@ -96,7 +98,9 @@ pub fn aclmdlAddDatasetBuffer(cx: &Cx<'_>, dataset: Raw, buffer: Raw) -> Result<
     }
     let found = cx.process.datasets.get(dataset.0)?;
     cx.process.data_buffers.get(buffer.0)?;
-    found.content.lock().entries.push(Entry {
+    let mut content = found.content.lock();
+    content.described = Weak::new();
+    content.entries.push(Entry {
         buffer,
         desc: Raw(0),
     });
@@ -141,6 +145,7 @@ pub fn aclmdlSetDatasetTensorDesc(
     };
     let earlier = {
         let mut content = found.content.lock();
+        content.described = Weak::new();
         content
             .entries
             .get_mut(index)
@@ -160,7 +165,9 @@ impl Dataset {
 
     /// Expects what an execution finds. Returns where the execution leaves it.
     pub(crate) fn expect(&self) -> Arc<Results> {
-        let expected = &mut self.content.lock().results;
+        let mut content = self.content.lock();
+        content.described = Weak::new();
+        let expected = &mut content.results;
         // An execution that has not ended still writes to what it was promised.
         let is_free = |results: &mut Arc<Results>| Arc::get_mut(results).is_some();
         if expected.as_mut().is_some_and(is_free) {
@@ -174,7 +181,15 @@ impl Dataset {
 
     /// Turns what the last execution found into tensor descriptions and, for outputs without memory, into that memory.
     pub(crate) fn collect(&self, cx: &Cx<'_>) -> Result<()> {
-        let Content { entries, results } = &mut *self.content.lock();
+        let Content {
+            entries,
+            results,
+            described,
+        } = &mut *self.content.lock();
+        if let Some(plan) = described.upgrade() {
+            // The program may have changed or destroyed a description that it was lent.
+            return describe(cx, entries, &plan);
+        }
         let Some(produced) = results.as_deref().and_then(Results::take) else {
             return Ok(());
         };
@@ -190,20 +205,26 @@ impl Dataset {
         Ok(())
     }
 
-    /// Describes the outputs of an execution that has ended: the data type and the dimensions of each. What earlier ones found is out of
-    /// date.
-    pub(crate) fn describe<'a>(
-        &self,
-        cx: &Cx<'_>,
-        outputs: impl Iterator<Item = (i32, &'a [i64])>,
-    ) -> Result<()> {
-        let Content { entries, results } = &mut *self.content.lock();
-        *results = None;
-        for ((data_type, dims), entry) in outputs.zip(entries) {
-            entry.describe(cx, data_type, dims)?;
+    /// Describes the outputs of an execution that has ended, which ran by this plan. What earlier ones found is out of date.
+    pub(crate) fn describe(&self, cx: &Cx<'_>, plan: &Arc<ShapePlan>) -> Result<()> {
+        let mut content = self.content.lock();
+        content.results = None;
+        if std::ptr::eq(content.described.as_ptr(), Arc::as_ptr(plan)) {
+            return Ok(());
         }
+        content.described = Weak::new();
+        describe(cx, &mut content.entries, plan)?;
+        content.described = Arc::downgrade(plan);
         Ok(())
     }
+}
+
+/// Describes the outputs of a plan.
+fn describe(cx: &Cx<'_>, entries: &mut [Entry], plan: &ShapePlan) -> Result<()> {
+    for ((data_type, dims), entry) in plan.outputs().zip(entries) {
+        entry.describe(cx, data_type, dims)?;
+    }
+    Ok(())
 }
 
 impl Entry {

@@ -282,7 +282,7 @@ pub(super) fn no_memory(error: &Error) -> GraphError {
 }
 
 /// A block of device memory, and whether it is lent; `None` where it was freed.
-type LentBlock = (Option<DeviceMemory>, bool);
+type LentBlock = (Option<Box<DeviceMemory>>, bool);
 
 /// Device memory that earlier executions left for the next one.
 #[derive(Default)]
@@ -319,10 +319,7 @@ impl Pool {
             None => {
                 let lookups = Lookups::default();
                 let caller = Caller::new(call, &lookups);
-                DeviceMemory::allocate(context, rounded(bytes), &caller).or_else(|_| {
-                    self.empty();
-                    DeviceMemory::allocate(context, rounded(bytes), &caller)
-                })?
+                allocate(context, bytes, &caller, || self.empty())?
             }
         };
         Ok(Arena {
@@ -337,7 +334,7 @@ impl Pool {
 pub(super) struct Arena<'a> {
     pool: &'a Pool,
     pub(super) span: Span,
-    memory: Option<DeviceMemory>,
+    memory: Option<Box<DeviceMemory>>,
 }
 
 impl Drop for Arena<'_> {
@@ -361,6 +358,21 @@ const GRAIN: usize = 4096;
 
 fn rounded(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(GRAIN).unwrap_or(bytes)
+}
+
+/// Allocates a block. What lies idle is freed before the device is reported as exhausted.
+fn allocate(
+    context: &Arc<Context>,
+    bytes: usize,
+    caller: &Caller<'_>,
+    free_idle: impl FnOnce(),
+) -> Result<Box<DeviceMemory>> {
+    let allocate = || DeviceMemory::allocate(context, rounded(bytes), caller);
+    let memory = allocate().or_else(|_| {
+        free_idle();
+        allocate()
+    });
+    memory.map(Box::new)
 }
 
 /// Returns whether a block is large enough for so many bytes, and not much too large.
@@ -420,14 +432,11 @@ impl<'m> Workspace<'m> for Lender<'_> {
                 region: Region::of(span),
             });
         }
-        let mut block = DeviceMemory::allocate(self.context, rounded(bytes), self.caller);
-        if block.is_err() {
-            // What lies idle is freed before the device is reported as exhausted.
+        let block = allocate(self.context, bytes, self.caller, || {
             for (block, _) in self.blocks.iter_mut().filter(|(_, lent)| !lent) {
                 *block = None;
             }
-            block = DeviceMemory::allocate(self.context, rounded(bytes), self.caller);
-        }
+        });
         let block = block.map_err(|error| no_memory(&error))?;
         let span = block.span();
         self.blocks.push((Some(block), true));

@@ -21,6 +21,7 @@ use jumar::offline::{
     TensorInfo,
 };
 use jumar_types::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
 
 use crate::dataset::Dataset;
 use crate::error::null;
@@ -466,12 +467,12 @@ fn execute_open(cx: &Cx<'_>, loaded: &Loaded, open: Open) -> Result<()> {
     } = open;
     let caller = cx.caller();
     if let Some(plan) = loaded.model.execute_again(&inputs, &outputs, &caller)? {
-        return dataset.describe(cx, plan.outputs());
+        return dataset.describe(cx, &plan);
     }
     let results = dataset.expect();
     loaded
         .model
-        .execute_open(inputs, outputs, results, &caller)?;
+        .execute_open(inputs.into_vec(), outputs, results, &caller)?;
     dataset.collect(cx)
 }
 
@@ -572,7 +573,7 @@ fn submit(
             let results = dataset.expect();
             let caller = cx.caller();
             let execute = ExecuteOpen {
-                inputs,
+                inputs: inputs.into_vec(),
                 outputs,
                 work,
                 results,
@@ -596,7 +597,7 @@ enum Prepared {
 
 /// The checked arguments of an execution of a model of dynamic shapes.
 struct Open {
-    inputs: Vec<Shaped>,
+    inputs: SmallVec<[Shaped; 2]>,
     outputs: Targets,
     /// The dataset of the outputs.
     dataset: Arc<Dataset>,
@@ -652,29 +653,21 @@ fn prepare(
         }
     }
     if description.open {
-        let inputs = inputs
-            .iter()
-            .zip(&entries)
-            .zip(&description.inputs)
-            .enumerate()
-            .map(|(index, ((buffer, entry), tensor))| {
-                shaped(cx, *buffer, entry.desc, tensor, index)
-            })
-            .collect::<Result<_>>()?;
-        let outputs = outputs
-            .iter()
-            .zip(&description.outputs)
-            .enumerate()
-            .map(|(index, (&buffer, tensor))| match (buffer, way) {
-                ((0, _), Way::Waiting) => Ok(None),
-                ((_, size), _) => span(cx, buffer, (tensor, size), ("output", index)).map(Some),
-            })
-            .collect::<Result<_>>()?;
-        let open = Open {
-            inputs,
-            outputs,
+        let mut open = Open {
+            inputs: SmallVec::new(),
+            outputs: Targets::new(),
             dataset,
         };
+        for (index, (&buffer, tensor)) in inputs.iter().zip(&description.inputs).enumerate() {
+            let desc = entries[index].desc;
+            open.inputs.push(shaped(cx, buffer, desc, tensor, index)?);
+        }
+        for (index, (&buffer, tensor)) in outputs.iter().zip(&description.outputs).enumerate() {
+            open.outputs.push(match (buffer, way) {
+                ((0, _), Way::Waiting) => None,
+                ((_, size), _) => Some(span(cx, buffer, (tensor, size), ("output", index))?),
+            });
+        }
         return Ok((loaded, Prepared::Open(open)));
     }
     // Two kinds of sizes are known only when the model runs: those of a model with gears, and those of images with dynamic
