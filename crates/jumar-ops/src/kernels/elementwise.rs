@@ -1,5 +1,7 @@
 //! Operators that compute each element from the elements at the same index.
 
+use std::convert::Infallible;
+
 use jumar_types::dtype::DataType;
 
 use super::compute_types::{BLOCK, Carried, ComputeType, Float, Lanes1, Lanes2, for_carried};
@@ -8,7 +10,7 @@ use super::number::{Number, for_width};
 use crate::simd::convert::convert;
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
-use crate::view::{Bool8, Element, Layout, Row, RowMut, View, ViewMut};
+use crate::view::{Bool8, Element, GROUP, Layout, Row, RowMut, View, ViewMut};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, TensorType, infer};
 
 /// Runs a body with an unsigned integer type as wide as the data type, up to 64 bits.
@@ -531,11 +533,11 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
             }
             return Ok(());
         }
-        let row = |len: usize, [to, a, b]: [usize; 3]| PairRow {
+        let row = |lens: [usize; 3], [to, a, b]: [usize; 3]| PairRow {
             function: f,
-            one: one.row(a, len, steps[1]),
-            two: two.row(b, len, steps[2]),
-            to: out.row(to, len, steps[0]),
+            one: one.row(a, lens[1], steps[1]),
+            two: two.row(b, lens[2], steps[2]),
+            to: out.row(to, lens[0], steps[0]),
             repeated: (steps[1] == 0, steps[2] == 0),
         };
         let part = |loops: &Loops<3>, start| wide(PairRows { loops, start, row });
@@ -548,24 +550,45 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
 struct PairRows<'a, R> {
     loops: &'a Loops<3>,
     start: [usize; 3],
-    /// Makes a row from its length and the offsets of its operands.
+    /// Makes a row from the lengths and the offsets of its operands.
     row: R,
 }
 
 impl<'a, T: Number, F: PairFunction, R> Work for PairRows<'_, R>
 where
-    R: Fn(usize, [usize; 3]) -> PairRow<'a, T, F>,
+    R: Fn([usize; 3], [usize; 3]) -> PairRow<'a, T, F>,
 {
     type Output = ();
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let len = self.loops.row();
+        let (len, (rows, strides)) = (self.loops.row(), self.loops.rows());
+        // A factor for each channel of a block, for all pixels: a run is one row, and the factors are read once.
+        let step = len as isize;
+        let repeats = T::GROUPED && len > 1 && GROUP.is_multiple_of(len);
+        let run = rows * len;
+        let lens = match strides {
+            _ if !repeats || self.loops.steps() != [1; 3] => None,
+            [to, one, 0] if [to, one] == [step; 2] => Some([run, run, len]),
+            [to, 0, two] if [to, two] == [step; 2] => Some([run, len, run]),
+            _ => None,
+        };
+        if let Some(lens) = lens {
+            let Ok(()) = self.loops.try_each_run::<Infallible>(
+                self.start,
+                #[inline(always)]
+                |offsets| {
+                    (self.row)(lens, offsets).run_repeated();
+                    Ok(())
+                },
+            );
+            return;
+        }
         self.loops.each(
             self.start,
             #[inline(always)]
             |offsets| {
-                (self.row)(len, offsets).run::<FUSED>();
+                (self.row)([len; 3], offsets).run::<FUSED>();
             },
         );
     }
@@ -620,6 +643,29 @@ impl<T: Number, F: PairFunction> Work for PairRow<'_, T, F> {
                 #[inline(always)]
                 |a, b| f.apply(a, b),
             ),
+        }
+    }
+}
+
+impl<T: Number, F: PairFunction> PairRow<'_, T, F> {
+    /// Computes a row of which the shorter operand is repeated from its first element on.
+    #[inline(always)]
+    fn run_repeated(self) {
+        let f = self.function;
+        if self.one.len() < self.two.len() {
+            self.to.map2_repeated(
+                self.two,
+                self.one,
+                #[inline(always)]
+                |b, a| f.apply(a, b),
+            );
+        } else {
+            self.to.map2_repeated(
+                self.one,
+                self.two,
+                #[inline(always)]
+                |a, b| f.apply(a, b),
+            );
         }
     }
 }

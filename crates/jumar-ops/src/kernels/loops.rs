@@ -131,24 +131,45 @@ impl<const N: usize> Loops<N> {
         start: [usize; N],
         mut body: impl FnMut([usize; N]) -> Result<(), E>,
     ) -> Result<(), E> {
+        // Rows may be as short as a vector: the loop around them is a part of each body.
+        let (rows, strides) = self.rows();
+        self.try_each_run(
+            start,
+            #[inline(always)]
+            |mut row| {
+                for _ in 0..rows {
+                    body(row)?;
+                    for (offset, stride) in row.iter_mut().zip(strides) {
+                        *offset = offset.wrapping_add_signed(stride);
+                    }
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Returns how many rows follow each other in a run, the innermost loop over rows, and each operand's step from one to the next.
+    pub fn rows(&self) -> (usize, [isize; N]) {
+        match self.outer.checked_sub(1) {
+            Some(axis) => (self.dims[axis], self.strides[axis]),
+            None => (1, [0; N]),
+        }
+    }
+
+    /// Calls `body` with each operand's offset for each run of rows, until it fails.
+    #[inline(always)]
+    pub fn try_each_run<E>(
+        &self,
+        start: [usize; N],
+        mut body: impl FnMut([usize; N]) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.empty {
             return Ok(());
         }
         let mut counter = [0usize; MAX_RANK];
         let mut offsets = start;
-        // Rows may be as short as a vector: the loop around them is a part of each body.
-        let (rows, strides) = match self.outer.checked_sub(1) {
-            Some(axis) => (self.dims[axis], self.strides[axis]),
-            None => (1, [0; N]),
-        };
         loop {
-            let mut row = offsets;
-            for _ in 0..rows {
-                body(row)?;
-                for (offset, stride) in row.iter_mut().zip(strides) {
-                    *offset = offset.wrapping_add_signed(stride);
-                }
-            }
+            body(offsets)?;
             if !self.advance(&mut counter, &mut offsets) {
                 return Ok(());
             }

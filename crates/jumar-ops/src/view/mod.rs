@@ -25,7 +25,7 @@ const CACHE_LINE: usize = 64;
 pub use block::Block;
 pub use element::{BF16, Bool8, Element, F16};
 pub use region::Region;
-pub(crate) use row::separate_groups;
+pub(crate) use row::{GROUP, separate_groups};
 pub use row::{PastCaches, Row, RowMut};
 pub use tensor::{Layout, MAX_RANK, View, ViewMut};
 pub use turn::{Part, turn};

@@ -9,7 +9,7 @@ use super::Element;
 ///
 /// Loading a whole group first lets the compiler use vector instructions although source and destination may be the
 /// same memory, which in-place operators rely on.
-const GROUP: usize = 16;
+pub(crate) const GROUP: usize = 16;
 
 /// The bytes that are stored past the caches at once.
 const VECTOR: usize = 16;
@@ -856,6 +856,47 @@ impl<'a, T: Element> RowMut<'a, T> {
         for index in grouped..self.len {
             // SAFETY: `index < len` of all three.
             let value = unsafe { f(one.read(index), two.read(index)) };
+            // SAFETY: as above.
+            unsafe { self.write(index, value) };
+        }
+    }
+
+    /// Writes `f` of the elements of a row of the same length and of one that is repeated from its first element on. Panics where the
+    /// lengths differ, or where the repeated row does not divide [`GROUP`].
+    #[inline(always)]
+    pub fn map2_repeated<A: Element, B: Element>(
+        &self,
+        one: Row<'_, A>,
+        repeated: Row<'_, B>,
+        f: impl Fn(A, B) -> T,
+    ) {
+        if self.len != one.len {
+            different(self.len, one.len);
+        }
+        let period = repeated.len;
+        if period == 0 || !GROUP.is_multiple_of(period) {
+            different(GROUP, period);
+        }
+        let mut b = Aligned([B::default(); GROUP]);
+        for (lane, b) in b.0.iter_mut().enumerate() {
+            // SAFETY: a remainder is below the length.
+            *b = unsafe { repeated.read(lane % period) };
+        }
+        let dense = T::GROUPED && A::GROUPED && self.step == 1 && one.step == 1;
+        let grouped = if dense { self.len / GROUP * GROUP } else { 0 };
+        for base in (0..grouped).step_by(GROUP) {
+            // SAFETY: `grouped` is at most the length of both rows, and both are dense.
+            let a: [A; GROUP] = unsafe { one.read_group(base) };
+            let mut result = [T::default(); GROUP];
+            for lane in 0..GROUP {
+                result[lane] = f(a[lane], b.0[lane]);
+            }
+            // SAFETY: as above.
+            unsafe { self.write_group(base, result) };
+        }
+        for index in grouped..self.len {
+            // SAFETY: `index < len` of both.
+            let value = unsafe { f(one.read(index), b.0[index % GROUP]) };
             // SAFETY: as above.
             unsafe { self.write(index, value) };
         }

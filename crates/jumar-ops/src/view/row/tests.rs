@@ -115,3 +115,30 @@ fn each_element_counts_in_the_largest() {
         }
     }
 }
+
+#[test]
+fn a_repeated_row_begins_anew_wherever_it_ends() {
+    let values: Vec<f32> = (0..300).map(|at| (at * 37 % 101) as f32).collect();
+    for period in [1, 2, 4, 8, 16] {
+        for (len, step) in [(0, 1), (5, 1), (16, 1), (83, 1), (50, 3)] {
+            let one = Row::of(&values).stepped(2, len, step);
+            let repeated = Row::of(&values).slice(200, period);
+            let mut to = vec![0f32; 300];
+            let target = RowMut::of(&mut to).stepped(1, len, step);
+            target.map2_repeated(one, repeated, |a, b| a - 2.0 * b);
+            let found: Vec<f32> = (0..len).map(|at| to[1 + at * step]).collect();
+            let wanted: Vec<f32> = (0..len)
+                .map(|at| values[2 + at * step] - 2.0 * values[200 + at % period])
+                .collect();
+            assert_eq!(found, wanted, "{len} by {step}, period {period}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "16")]
+fn a_repeated_row_that_does_not_divide_a_group_is_refused() {
+    let mut to = [0f32; 6];
+    let (one, repeated) = ([1f32; 6], [1f32; 3]);
+    RowMut::of(&mut to).map2_repeated(Row::of(&one), Row::of(&repeated), |a, b| a + b);
+}
