@@ -396,8 +396,8 @@ fn a_convolution_reads_the_channels_of_the_last_block_that_there_are() {
 /// An operand that is repeated for all pixels, in rows that divide a group and in others, as the first operand and as the second.
 #[test]
 fn operands_that_are_repeated_along_the_last_but_one_dimension_are_repeated_right() {
-    for lanes in [1, 2, 3, 4, 8, 16, 32, 48] {
-        let (large, small) = ([3, 2, 29, lanes], [3, 2, 1, lanes]);
+    for row in [1, 2, 3, 4, 8, 16, 32, 48] {
+        let (large, small) = ([3, 2, 29, row], [3, 2, 1, row]);
         let (image, factors) = (noise(&large, 1), noise(&small, 2));
         let (x, y) = (image.float32s().unwrap(), factors.float32s().unwrap());
         for turned in [false, true] {
@@ -407,14 +407,14 @@ fn operands_that_are_repeated_along_the_last_but_one_dimension_are_repeated_righ
             };
             let wanted: Vec<u8> = (0..x.len())
                 .flat_map(|at| {
-                    let factor = y[at / (29 * lanes) * lanes + at % lanes];
+                    let factor = y[at / (29 * row) * row + at % row];
                     let difference = x[at] - factor;
                     (if turned { -difference } else { difference }).to_le_bytes()
                 })
                 .collect();
             for threads in [1, 3] {
                 let found = run("Sub", &inputs, &Attrs::new(), Workers::of(&Team(threads)));
-                assert!(found == wanted, "{lanes} lanes, turned: {turned}");
+                assert!(found == wanted, "rows of {row}, turned: {turned}");
             }
         }
     }
