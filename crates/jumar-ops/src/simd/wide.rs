@@ -7,7 +7,9 @@ use super::Level;
 
 /// Work that is the same loop at each level.
 ///
-/// Whatever the loop calls has to be `#[inline(always)]`, so that it is compiled for the level, too.
+/// Whatever the loop calls has to be `#[inline(always)]`, so that it is compiled for the level, too. That includes functions that take
+/// closures: `array::map` of the standard library is not, and its closure runs without the level's instructions. A test of the install
+/// tree (`tests/conventions`) looks for such calls.
 pub trait Work {
     /// What comes out.
     type Output;
