@@ -50,12 +50,18 @@ def on_screen(page, what):
 
 
 def away_from_flows(page, slice_, below):
-    """Returns the point of a slice, some pixels below its middle, that is farthest from every flow: flows receive a click first."""
+    """Returns the point near the middle of a slice, as far below it as one of some numbers of pixels, that is farthest from every flow:
+    flows receive a click within a few pixels first."""
     return on_screen(page, f"""(() => {{
-        const [x, y] = timeline.position({slice_}), points = timeline.hot().filter(h => h.kind === "flow").flatMap(h => h.points);
-        const far = px => Math.min(1e9, ...points.map(p => Math.hypot(p[0] - px, p[1] - y - {below})));
-        const candidates = [...Array(21).keys()].map(n => x + 5 * (n - 10));
-        return [candidates.reduce((best, px) => far(px) > far(best) ? px : best, x), y + {below}];
+        const [x, y] = timeline.position({slice_}), flows = timeline.hot().filter(h => h.kind === "flow").map(h => h.points);
+        const toSegment = ([px, py], [ax, ay], [bx, by]) => {{
+            const length = (bx - ax) ** 2 + (by - ay) ** 2;
+            const part = length ? Math.max(0, Math.min(1, ((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / length)) : 0;
+            return Math.hypot(ax + part * (bx - ax) - px, ay + part * (by - ay) - py);
+        }};
+        const far = p => Math.min(1e9, ...flows.flatMap(points => points.slice(1).map((to, n) => toSegment(p, points[n], to))));
+        const candidates = {list(below)}.flatMap(down => [...Array(21).keys()].map(n => [x + 5 * (n - 10), y + down]));
+        return candidates.reduce((best, p) => far(p) > far(best) ? p : best);
     }})()""")
 
 
@@ -201,11 +207,11 @@ def test_the_operators_of_a_model_are_slices_in_its_executions_and_a_table(tmp_p
         find = "timeline.inner.find(s => /Conv/.test(s.name))"
         page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.setView(s.ts - d, s.end + d); return 0; }})()")
         page.wait_for_frame()
-        page.click(*away_from_flows(page, find, 6))
+        page.click(*away_from_flows(page, find, (5, 6, 8)))
         assert "Conv" in detail(page) and "node" in detail(page)
         keep(page, "operators")
         # Above the strip is the execution itself.
-        page.click(*away_from_flows(page, find, -4))
+        page.click(*away_from_flows(page, find, (-7, -4, -1)))
         assert "aclmdlExecuteAsync" in detail(page)
         assert page.errors == []
     finally:
