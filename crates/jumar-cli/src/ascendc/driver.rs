@@ -588,21 +588,24 @@ fn contains(text: &[u8], word: &str) -> bool {
 }
 
 /// Conversions of half need an instruction that not every x86-64 processor has. Kernels are compiled for the machine that they run on.
+#[cfg(target_arch = "x86_64")]
 fn processor() -> Vec<&'static str> {
     let mut all = Vec::new();
-    #[cfg(target_arch = "x86_64")]
-    {
-        if std::arch::is_x86_feature_detected!("f16c") {
-            all.push("-mf16c");
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            all.push("-mavx2");
-        }
-        if std::arch::is_x86_feature_detected!("fma") {
-            all.push("-mfma");
-        }
+    if std::arch::is_x86_feature_detected!("f16c") {
+        all.push("-mf16c");
+    }
+    if std::arch::is_x86_feature_detected!("avx2") {
+        all.push("-mavx2");
+    }
+    if std::arch::is_x86_feature_detected!("fma") {
+        all.push("-mfma");
     }
     all
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn processor() -> Vec<&'static str> {
+    Vec::new()
 }
 
 /// Writes `aclrtlaunch_<kernel>.h` for each kernel, and one header that declares launches in general.

@@ -3,6 +3,7 @@
 use super::{Element, Row, RowMut};
 
 /// How many rows ahead the next ones are asked for.
+#[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 24;
 
 /// Part of a tensor, which is seen as one row, whose rows become the columns of another.

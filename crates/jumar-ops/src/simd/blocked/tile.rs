@@ -68,6 +68,7 @@ impl Tile {
     }
 
     /// Describes the rest of a tile, from pixel `pixel` on.
+    #[cfg(target_arch = "x86_64")]
     pub fn rest(&self, pixel: usize) -> Tile {
         let mut rest = self.at(pixel, self.column + (pixel * self.stride) as isize);
         rest.divide.rotate_left(pixel);
@@ -100,6 +101,7 @@ impl Tile {
     }
 
     /// Returns how many of PIXELS pixels see nothing but padding through a tap: left of the image, and right of it.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn outside<const PIXELS: usize>(&self, tap: usize) -> (usize, usize) {
         let (mut left, mut right) = (0, 0);
@@ -135,6 +137,7 @@ impl Tile {
 ///
 /// Operands cover all that the tile describes; `wide` only where all `pixels` (fourteen) see the image through all taps, at
 /// a stride of 1 or 2.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(super) unsafe fn dense(level: Level, tile: &Tile, pixels: usize, count: usize, wide: bool) {
     if !tile.picks.is_null() {
         // SAFETY: the level says what the processor has; the rest is the caller's word.
@@ -183,6 +186,7 @@ pub(super) unsafe fn planar(level: Level, tile: &Tile, pixels: usize, count: usi
 /// # Safety
 ///
 /// As [`dense`].
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub(super) unsafe fn apply_window(
     level: Level,
     tile: &Tile,
