@@ -396,8 +396,13 @@ fn a_convolution_reads_the_channels_of_the_last_block_that_there_are() {
 /// An operand that is repeated for all pixels, in rows that divide a group and in others, as the first operand and as the second.
 #[test]
 fn operands_that_are_repeated_along_the_last_but_one_dimension_are_repeated_right() {
-    for row in [1, 2, 3, 4, 8, 16, 32, 48] {
-        let (large, small) = ([3, 2, 29, row], [3, 2, 1, row]);
+    // Enough for threads to share: one image is one run, whose rows are shared, and of several each is a run.
+    const PIXELS: usize = 4200;
+    for (images, row) in [1, 3]
+        .into_iter()
+        .flat_map(|images| [1, 2, 3, 4, 8, 16, 32, 48].map(|row| (images, row)))
+    {
+        let (large, small) = ([images, 1, PIXELS, row], [images, 1, 1, row]);
         let (image, factors) = (noise(&large, 1), noise(&small, 2));
         let (x, y) = (image.float32s().unwrap(), factors.float32s().unwrap());
         for turned in [false, true] {
@@ -407,14 +412,17 @@ fn operands_that_are_repeated_along_the_last_but_one_dimension_are_repeated_righ
             };
             let wanted: Vec<u8> = (0..x.len())
                 .flat_map(|at| {
-                    let factor = y[at / (29 * row) * row + at % row];
+                    let factor = y[at / (PIXELS * row) * row + at % row];
                     let difference = x[at] - factor;
                     (if turned { -difference } else { difference }).to_le_bytes()
                 })
                 .collect();
             for threads in [1, 3] {
                 let found = run("Sub", &inputs, &Attrs::new(), Workers::of(&Team(threads)));
-                assert!(found == wanted, "rows of {row}, turned: {turned}");
+                assert!(
+                    found == wanted,
+                    "{images} images, rows of {row}, turned: {turned}"
+                );
             }
         }
     }
