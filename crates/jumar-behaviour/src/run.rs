@@ -19,6 +19,8 @@ use crate::case_runner::{CaseRunner, End};
 
 /// How many processes run side by side.
 const SIDE_BY_SIDE: usize = 2;
+/// The file beside the folders of the cases from which their processes read the interface.
+const STORED_API: &str = "api.json";
 /// How long a case may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -43,6 +45,7 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
     for (name, reason) in missing {
         eprintln!("{name} could not be made: {reason}");
     }
+    api.store(&folder.path().join(STORED_API))?;
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -133,7 +136,7 @@ fn read(case: &Case, printed: &str, ended_well: bool) -> Option<Outcome> {
 /// There is no such case, or it cannot be prepared.
 pub fn case(group: &str, id: &str, folder: PathBuf, models: PathBuf) -> Result<ExitCode> {
     let root = root();
-    let api = Api::read(&root)?;
+    let api = Api::read_stored(&folder.with_file_name(STORED_API))?;
     let cases = table::read_group(&root, &api, group)?;
     let case = cases
         .into_iter()

