@@ -1,5 +1,7 @@
 //! Files as such: their length, their marks, and whether anything runs them.
 
+use std::collections::{HashMap, HashSet};
+
 use anyhow::Result;
 
 use super::Problem;
@@ -153,6 +155,7 @@ pub fn strays(repository: &Repository) -> Result<Vec<Problem>> {
 /// Every test is run, and every program among the tests is compiled by one.
 pub fn orphans(repository: &Repository) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
+    let mentions = Mentions::of(repository);
     for file in repository
         .files
         .iter()
@@ -168,13 +171,13 @@ pub fn orphans(repository: &Repository) -> Result<Vec<Problem>> {
             Some("py") if stem.starts_with("test_") => by_pytest,
             Some("py") => {
                 stem == "conftest" && by_pytest
-                    || mentioned(repository, file, stem)
+                    || mentions.contain(file, stem)
                     || swept(repository, folder, name)
             }
             Some("c" | "cpp" | "cc" | "h" | "asc") => {
-                mentioned(repository, file, name) || swept(repository, folder, name)
+                mentions.contain(file, name) || swept(repository, folder, name)
             }
-            Some("rs") => mentioned(repository, file, name),
+            Some("rs") => mentions.contain(file, name),
             _ => true,
         };
         if !run {
@@ -206,24 +209,49 @@ pub fn orphans(repository: &Repository) -> Result<Vec<Problem>> {
     Ok(problems)
 }
 
-/// Returns whether another test or tool names the file.
-fn mentioned(repository: &Repository, file: &File, name: &str) -> bool {
-    let readers = repository.files.iter().filter(|other| {
-        other.path != file.path
-            && [".py", ".rs", ".toml", ".c", ".cpp", ".asc", ".h", ".sh"]
+/// The words of tests and tools, and the files that have each.
+struct Mentions<'a> {
+    by_word: HashMap<&'a str, Vec<&'a File>>,
+}
+
+fn is_word(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
+impl<'a> Mentions<'a> {
+    fn of(repository: &'a Repository) -> Mentions<'a> {
+        let readers = repository.files.iter().filter(|file| {
+            [".py", ".rs", ".toml", ".c", ".cpp", ".asc", ".h", ".sh"]
                 .iter()
-                .any(|end| other.path.ends_with(end))
-            && ["tests/", "crates/", "xtask/"]
-                .iter()
-                .any(|root| other.path.starts_with(root))
-    });
-    let is_word = |c: char| c == '_' || c.is_alphanumeric();
-    readers.into_iter().any(|other| {
-        other.text.match_indices(name).any(|(at, _)| {
-            !other.text[..at].ends_with(is_word)
-                && !other.text[at + name.len()..].starts_with(is_word)
-        })
-    })
+                .any(|end| file.path.ends_with(end))
+                && ["tests/", "crates/", "xtask/"]
+                    .iter()
+                    .any(|root| file.path.starts_with(root))
+        });
+        let mut by_word: HashMap<&str, Vec<&File>> = HashMap::new();
+        for file in readers {
+            let words: HashSet<&str> = file.text.split(|c| !is_word(c)).collect();
+            for word in words {
+                by_word.entry(word).or_default().push(file);
+            }
+        }
+        Mentions { by_word }
+    }
+
+    /// Returns whether another test or tool names the file.
+    fn contain(&self, file: &File, name: &str) -> bool {
+        // Most files do not have the first word of the name, and need not be searched for all of it.
+        let first = name.split(|c| !is_word(c)).next().unwrap_or(name);
+        let readers = self.by_word.get(first).into_iter().flatten();
+        readers
+            .filter(|other| other.path != file.path)
+            .any(|other| {
+                other.text.match_indices(name).any(|(at, _)| {
+                    !other.text[..at].ends_with(is_word)
+                        && !other.text[at + name.len()..].starts_with(is_word)
+                })
+            })
+    }
 }
 
 /// Returns whether a test takes every file of a kind: `glob("*.c")` beside the files, or in a folder above and naming theirs.
@@ -240,7 +268,9 @@ fn swept(repository: &Repository, folder: &str, name: &str) -> bool {
             .next()
             .unwrap_or("")
     );
-    repository.files.iter().any(|other| {
+    let python = repository.files.iter();
+    let mut python = python.filter(|file| file.path.ends_with(".py"));
+    python.any(|other| {
         let beside = other
             .path
             .rsplit_once('/')
@@ -249,9 +279,7 @@ fn swept(repository: &Repository, folder: &str, name: &str) -> bool {
             .path
             .rsplit_once('/')
             .is_some_and(|(above, _)| folder.starts_with(&format!("{above}/")));
-        other.path.ends_with(".py")
-            && other.text.contains(&pattern)
-            && (beside || above && other.text.contains(&own_name))
+        other.text.contains(&pattern) && (beside || above && other.text.contains(&own_name))
     })
 }
 
