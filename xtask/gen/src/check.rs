@@ -1,5 +1,6 @@
 //! Checks of the generated headers with the system's compilers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,8 +12,8 @@ use anyhow::{Context, Result, ensure};
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Werror", "-fsyntax-only"];
 const DIALECTS: &[(&str, &str)] = &[("cc", "c11"), ("c++", "c++11"), ("c++", "c++17")];
 
-/// Compiles every header alone, as C11, C++11 and C++17, with only `-I include` and with only `-I include/acl`, and
-/// compiles the layout test. `include` is the folder that has `acl/` in it.
+/// Compiles every header alone, as C11, C++11 and C++17, with only `-I include` and with only `-I include/acl`, those of single operators
+/// together, and the layout test. `include` is the folder that has `acl/` in it.
 ///
 /// # Errors
 /// A compiler cannot be run, or it says something.
@@ -52,12 +53,10 @@ fn compile_all(root: &Path, include: &Path, scratch: &Path) -> Result<()> {
             }
         }
     }
-    for name in super::aclnn::Aclnn::load(root)?.headers() {
-        for name in [format!("aclnnop/{name}"), format!("aclnnop/level2/{name}")] {
-            let file = scratch.join(format!("{}.cpp", name.replace(['/', '.'], "_")));
-            fs::write(&file, format!("#include \"{name}\"\n#include \"{name}\"\n"))?;
-            jobs.push(("c++".to_owned(), arguments("c++11", include, &file)));
-        }
+    for (index, text) in single_operators(root, include)?.iter().enumerate() {
+        let file = scratch.join(format!("aclnnop_{index}.cpp"));
+        fs::write(&file, text)?;
+        jobs.push(("c++".to_owned(), arguments("c++11", include, &file)));
     }
     let layout = root.join("tests/c/layout.c");
     jobs.push(("cc".to_owned(), arguments("c11", include, &layout)));
@@ -67,6 +66,26 @@ fn compile_all(root: &Path, include: &Path, scratch: &Path) -> Result<()> {
     run_all(&jobs)?;
     println!("headers: {} compilations are clean", jobs.len());
     Ok(())
+}
+
+/// Returns programs that include every header of single operators, twice.
+///
+/// These headers declare functions and no type. Those that include the same others are compiled together: what one of them lacks, the
+/// others do not bring. The headers in `level2` only include the one of their name.
+fn single_operators(root: &Path, include: &Path) -> Result<Vec<String>> {
+    let mut programs: BTreeMap<Vec<String>, String> = BTreeMap::new();
+    for name in super::aclnn::Aclnn::load(root)?.headers() {
+        let path = include.join("aclnnop").join(name);
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let needed = text.lines().filter(|line| line.starts_with("#include"));
+        let program = programs
+            .entry(needed.map(str::to_owned).collect())
+            .or_default();
+        for folder in ["aclnnop", "aclnnop/level2", "aclnnop"] {
+            *program += &format!("#include \"{folder}/{name}\"\n");
+        }
+    }
+    Ok(programs.into_values().collect())
 }
 
 fn arguments(standard: &str, include: &Path, file: &Path) -> Vec<String> {
