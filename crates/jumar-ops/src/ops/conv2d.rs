@@ -198,18 +198,17 @@ mod tests {
         clippy::too_many_arguments,
         reason = "one argument a parameter of the definition"
     )]
-    fn by_definition(
+    /// Returns the dimensions of a convolution without bias, and its sums.
+    fn sums_by_definition(
         x: &Tensor,
         w: &Tensor,
-        bias: Option<&Tensor>,
         strides: [i64; 2],
         pads: [i64; 4],
         dilations: [i64; 2],
         groups: usize,
-    ) -> Tensor {
+    ) -> ([usize; 4], Vec<f64>) {
         let (xd, wd) = (x.ty().dims().unwrap(), w.ty().dims().unwrap());
         let (xv, wv) = (x.floats().unwrap(), w.floats().unwrap());
-        let bias = bias.map(|bias| bias.floats().unwrap());
         let size = |axis: usize, before: i64, after: i64| {
             (xd[2 + axis] as i64 + before + after - dilations[axis] * (wd[2 + axis] as i64 - 1) - 1)
                 / strides[axis]
@@ -222,7 +221,7 @@ mod tests {
                 let group = m / (wd[0] / groups);
                 for y in 0..height {
                     for z in 0..width {
-                        let mut sum = bias.as_ref().map_or(0.0, |bias| bias[m]);
+                        let mut sum = 0.0;
                         for c in 0..wd[1] {
                             for i in 0..wd[2] {
                                 for j in 0..wd[3] {
@@ -240,12 +239,25 @@ mod tests {
                                 }
                             }
                         }
-                        out.push(sum as f32);
+                        out.push(sum);
                     }
                 }
             }
         }
-        f32s(&[xd[0], wd[0], height as usize, width as usize], &out)
+        ([xd[0], wd[0], height as usize, width as usize], out)
+    }
+
+    fn by_definition(
+        x: &Tensor,
+        w: &Tensor,
+        strides: [i64; 2],
+        pads: [i64; 4],
+        dilations: [i64; 2],
+        groups: usize,
+    ) -> Tensor {
+        let (dims, sums) = sums_by_definition(x, w, strides, pads, dilations, groups);
+        let rounded: Vec<f32> = sums.iter().map(|&sum| sum as f32).collect();
+        f32s(&dims, &rounded)
     }
 
     #[test]
@@ -366,14 +378,23 @@ mod tests {
                 .with("dilations", vec![1, 1, dilations[0], dilations[1]])
                 .with("groups", groups as i64)
                 .with("data_format", "NCHW");
-            let wanted = by_definition(&x, &w, Some(&bias), strides, pads, dilations, groups);
+            let (dims, sums) = sums_by_definition(&x, &w, strides, pads, dilations, groups);
+            let biases = bias.floats().unwrap();
+            let plane = (dims[2] * dims[3]).max(1);
+            let biased: Vec<f32> = sums
+                .iter()
+                .enumerate()
+                .map(|(at, sum)| (sum + biases[at / plane % dims[1]]) as f32)
+                .collect();
+            let wanted = f32s(&dims, &biased);
             check(
                 "Conv2D",
                 &[x.clone(), w.clone(), bias.clone()],
                 attrs.clone(),
                 &wanted,
             );
-            let plain = by_definition(&x, &w, None, strides, pads, dilations, groups);
+            let rounded: Vec<f32> = sums.iter().map(|&sum| sum as f32).collect();
+            let plain = f32s(&dims, &rounded);
             check("Conv2D", &[x.clone(), w.clone()], attrs.clone(), &plain);
             let wide = |t: &Tensor| cast(t, DataType::Float64);
             check_within(
@@ -387,7 +408,6 @@ mod tests {
             let halved = half(&by_definition(
                 &half(&x),
                 &half(&w),
-                None,
                 strides,
                 pads,
                 dilations,
@@ -431,7 +451,7 @@ mod tests {
             ("SAME_LOWER", [1, 0, 1, 0]),
             ("VALID", [0; 4]),
         ] {
-            let wanted = by_definition(&x, &w, None, [2, 2], pads, [1, 1], 1);
+            let wanted = by_definition(&x, &w, [2, 2], pads, [1, 1], 1);
             check("Conv2D", &[x.clone(), w.clone()], attrs(pad), &wanted);
         }
     }
