@@ -62,7 +62,7 @@ target_link_libraries(program PRIVATE es_own ge_runner ascendcl)
 """
 
 
-@pytest.mark.parametrize(("std", "abi"), [("c++11", 0), ("c++17", 1)])
+@pytest.mark.parametrize(("std", "abi"), [("c++11", 0), pytest.param("c++17", 1, marks=pytest.mark.long)])
 def test_graphs_by_function_calls(tmp_path, std, abi):
     compile_program(HERE / "es.cpp", tmp_path / "es", "-I", PREFIX / "include/es", "-les_all", "-lge_runner", std=std, abi=abi)
     assert "es: ok" in run(tmp_path / "es", tmp_path)

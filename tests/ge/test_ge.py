@@ -36,7 +36,7 @@ NAMES = """graph graph_base ge_runner ge_runner_v2 ge_compiler ge_common ge_comm
 
 @pytest.mark.parametrize(
     ("library", "std", "abi", "protos"),
-    [("ge_runner", "c++11", 0, PROTOTYPES[0]), ("graph", "c++17", 1, PROTOTYPES[2])],
+    [("ge_runner", "c++11", 0, PROTOTYPES[0]), pytest.param("graph", "c++17", 1, PROTOTYPES[2], marks=pytest.mark.long)],
 )
 def test_the_seed_program_runs_whichever_library_it_names(tmp_path, library, std, abi, protos):
     compile_program(HERE / "seed.cpp", tmp_path / "seed", f"-l{library}", std=std, abi=abi, protos=protos)
@@ -61,7 +61,7 @@ def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
         ("train", [DIGITS, HERE / "digits"], "c++11", 1),
         ("passes", [], "c++11", 0),
         ("custom", [], "c++11", 0),
-        ("custom", [], "c++20", 1),
+        pytest.param("custom", [], "c++20", 1, marks=pytest.mark.long),
     ],
 )
 def test_program(tmp_path, program, args, std, abi):
@@ -210,7 +210,9 @@ def test_each_name_alone_links_and_works(tmp_path):
         assert "named: ok" in run(tmp_path / name, tmp_path), name
 
 
-def test_each_header_stands_alone(tmp_path):
+# In the folders of the tree each stands alone in every dialect: `cargo xtask headers`.
+@pytest.mark.long
+def test_each_header_stands_alone_in_its_folder(tmp_path):
     source = tmp_path / "one.cpp"
     folders = ["ge", "ge/fusion", "ge/fusion/pass", "graph", "parser", "exe_graph/runtime", "register"]
     for folder in folders:
@@ -238,7 +240,7 @@ def compiler_memory(tmp_path, text, std):
     return float(total[:-1]) * {"k": 1e-3, "M": 1, "G": 1e3}[total[-1]]
 
 
-@pytest.mark.parametrize("std", ["c++11", "c++17"])
+@pytest.mark.parametrize("std", [pytest.param("c++11", marks=pytest.mark.long), "c++17"])
 def test_all_operators_together_are_cheap_to_compile(tmp_path, std):
     standard = "".join(f"#include <{name}>\n" for name in ["functional", "map", "memory", "string", "vector"])
     ground = compiler_memory(tmp_path, standard, std)

@@ -23,7 +23,7 @@ def net(numbers):
     return numpy.concatenate([part.ravel() for part in (numpy.maximum(every, 0), -every, left)])
 
 
-@pytest.mark.parametrize(("std", "abi"), [("c++11", 0), ("c++20", 1)])
+@pytest.mark.parametrize(("std", "abi"), [("c++11", 0), pytest.param("c++20", 1, marks=pytest.mark.long)])
 def test_graphs_compute_the_same_with_and_without_passes_and_bad_passes_are_refused(tmp_path, std, abi):
     numbers = numpy.random.default_rng(7).standard_normal(34).astype(numpy.float32)
     numbers.tofile(tmp_path / "numbers.bin")

@@ -207,7 +207,7 @@ def test_models_at_the_same_time_take_turns_or_overlap(model, tmp_path):
 MEMCHECK = ["valgrind", "-q", "--fair-sched=try", "--error-exitcode=99", "--leak-check=no"]
 
 
-@pytest.mark.parametrize("under", [[], MEMCHECK], ids=["plain", "memcheck"])
+@pytest.mark.parametrize("under", [[], pytest.param(MEMCHECK, marks=pytest.mark.long)], ids=["plain", "memcheck"])
 def test_an_allocator_of_the_program_serves_a_model_of_open_shapes(under, open_model, tmp_path):
     if under and not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")

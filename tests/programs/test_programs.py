@@ -73,6 +73,7 @@ def test_c_with_launch_blocking(name, program):
     run(program(name), env=environment(ASCEND_LAUNCH_BLOCKING=1))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(LIBAVCODEC is None, reason="there is no libavcodec 58 to 61: apt-get install libavcodec59")
 @pytest.mark.parametrize("name", [name for name in C_PROGRAMS if name.startswith("video_") or name == "second_decoder"])
 def test_c_with_ffmpeg(name, program):

@@ -12,7 +12,12 @@ sys.path.insert(0, str(HERE.parent / "conventions"))
 
 from install import LIBAVCODEC, PREFIX  # noqa: E402
 
-needs_library = pytest.mark.skipif(LIBAVCODEC is None, reason="there is no libavcodec 58 to 61: apt-get install libavcodec59")
+
+
+def needs_library(test):
+    without = pytest.mark.skipif(LIBAVCODEC is None, reason="there is no libavcodec 58 to 61: apt-get install libavcodec59")
+    return pytest.mark.long(without(test))
+
 
 # Decodes the first packets of a clip. Prints the answer of the creation, the result codes, and the libavcodec that the process has loaded.
 DECODE = """

@@ -32,8 +32,8 @@ def clean_environment(**extra):
     return {**kept, **extra}
 
 
-def pytest_configure(config):
-    folder = Path(config.rootpath) / "target/wheel-under-test"
+def pytest_configure():
+    folder = ROOT / "target/wheel-under-test"
     # Installed once for the session, before anything imports the modules.
     subprocess.run(["rm", "-rf", str(folder)], check=True)
     pip_install(sys.executable, "--target", folder, newest_wheel())

@@ -8,6 +8,7 @@
 mod deny;
 mod long;
 mod steps;
+mod variants;
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};

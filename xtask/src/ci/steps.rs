@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{Job, Outcome, Part, Step, Uses, deny, long};
+use super::{Job, Outcome, Part, Step, Uses, deny, long, variants};
 use crate::{progress, python_env};
 
 /// No step may take longer, beside another one; the whole has to stay under thirty minutes on two cores.
@@ -75,7 +75,7 @@ pub(super) const ALL: &[Step] = &[
     Step {
         name: "ffmpeg",
         what: "decoded video with FFmpeg's library instead of the built-in decoders",
-        part: None,
+        part: Some(Part::Portability),
         needs: &[],
         uses: Uses::DebugBuilds,
         run: ffmpeg,
@@ -271,6 +271,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: long::pytorch_operators,
+    },
+    Step {
+        name: "variants",
+        what: "the tests that every run leaves out: another chip, a further dialect, a project like another",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: variants::run,
     },
     Step {
         name: "valgrind",
@@ -706,8 +714,13 @@ impl Job {
         }
     }
 
-    /// Runs the tests of a folder, in the environment that `jumar run` makes.
+    /// Runs the tests of a folder but for those that are marked as long, in the environment that `jumar run` makes.
     fn pytest(&self, folder: &str) -> Result<Outcome> {
+        self.pytest_of(folder, "not long")
+    }
+
+    /// Runs the tests of a folder whose markers are as `markers` says.
+    pub(super) fn pytest_of(&self, folder: &str, markers: &str) -> Result<Outcome> {
         if !crate::root().join(folder).is_dir() {
             return Ok(Outcome::Failed(format!("{folder} does not exist")));
         }
@@ -726,6 +739,8 @@ impl Job {
             "--timeout=300",
             "--durations=5",
             "-rs",
+            "-m",
+            markers,
             folder,
         ]);
         command.env("PYTHONDONTWRITEBYTECODE", "1");
