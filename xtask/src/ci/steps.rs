@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::{Job, Outcome, Part, Step, Uses, deny, long, variants};
 use crate::{progress, python_env};
 
-/// No step may take longer, beside another one; the whole has to stay under thirty minutes on two cores.
+/// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 const LONG_LIMIT: Duration = Duration::from_secs(60 * 60);
 

@@ -251,7 +251,7 @@ mod tests {
         let requests: Vec<Request> = (0..count)
             .map(|step| storage(step, 64, step, usize::MAX))
             .collect();
-        // Where neighbours are looked at, and where that has taken too long.
+        // The first few thousand are compared with their neighbours. Then the lookups are used up, and all others lie above.
         let assigned = assign_within(&requests, MOST_LOOKUPS / 16).unwrap();
         assert_eq!(assigned.1, 64 * count);
     }
