@@ -305,7 +305,8 @@ int main(int, char** arguments)
     assert "one.cpp:4:" in call("cmake", "--build", "build", cwd=tmp_path, fails=True)
 
 
-def test_the_language_of_cmake(tmp_path):
+@pytest.mark.long
+def test_the_language_of_cmake_compiles_the_first_example(tmp_path):
     if shutil.which("cmake") is None:
         pytest.skip("there is no cmake")
     source = ROOT / "examples/ascendc/softmax"
@@ -314,7 +315,7 @@ def test_the_language_of_cmake(tmp_path):
     assert "largest relative error" in call("build/softmax", cwd=tmp_path)
 
 
-def test_a_matrix_product_on_cube_and_vector_cores(tmp_path):
+def test_the_language_of_cmake_compiles_a_matrix_product_on_cube_and_vector_cores(tmp_path):
     if shutil.which("cmake") is None:
         pytest.skip("there is no cmake")
     source = ROOT / "examples/ascendc/matmul"
