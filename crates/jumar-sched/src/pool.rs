@@ -572,6 +572,12 @@ impl Pool {
                 inner.started -= 1;
                 let none = inner.started == 0;
                 self.unserved.store(none, Ordering::Relaxed);
+                // Another worker may have fallen asleep over an entry or a timer, because this one counted as awake.
+                if !inner.asleep.is_empty() {
+                    let wanted = inner.wanted(self);
+                    drop(inner);
+                    self.carry_out(wanted);
+                }
             }
         }
     }

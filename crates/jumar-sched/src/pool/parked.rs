@@ -88,3 +88,90 @@ impl Pool {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::{Mutex, OnceLock};
+    use std::time::Duration;
+
+    use jumar_hal::{Cost, QueueConfig, QueueObserver, Span, Tag, Transfer, Verdict};
+    use jumar_types::Error;
+
+    use super::super::Cpus;
+    use super::*;
+    use crate::ring::Sizes;
+    use crate::runner::Runner;
+    use crate::stream::Stream;
+    use crate::team::Team;
+
+    /// Has no thread to give. While the pool asks for one, the only worker falls asleep.
+    #[derive(Default)]
+    struct NoThread {
+        pool: OnceLock<Arc<Pool>>,
+        falls_asleep: Mutex<Option<IdleWorker>>,
+    }
+
+    impl Runner for NoThread {
+        fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
+        fn fill(&self, _to: Span, _value: u8) {}
+        fn spawning(&self, _spawn: &mut dyn FnMut()) {
+            let idle = self.falls_asleep.lock().unwrap().take();
+            let pool = self.pool.get().expect("the pool");
+            let mut inner = pool.inner.lock();
+            assert_eq!(inner.awake, 1, "the worker that is being started");
+            inner.asleep.extend(idle);
+        }
+    }
+
+    struct NoObserver;
+
+    impl QueueObserver for NoObserver {
+        fn started(&self, _tag: Tag) {}
+        fn finished(&self, _tag: Tag) {}
+        fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
+            Verdict::Continue
+        }
+    }
+
+    /// Creates a pool with one of two workers, which is busy and falls asleep while the second one cannot be started.
+    fn pool() -> (Arc<Pool>, Arc<Parker>) {
+        let runner = Arc::new(NoThread::default());
+        let pool = Arc::new(Pool::new(Some(2), Cpus::Count(2), runner.clone(), None));
+        let parker = Arc::new(Parker::new());
+        pool.inner.lock().started = 1;
+        *runner.falls_asleep.lock().unwrap() = Some(IdleWorker {
+            worker: 0,
+            parked: ParkedWorker {
+                parker: parker.clone(),
+                thread: None,
+            },
+            deadline: None,
+        });
+        assert!(runner.pool.set(pool.clone()).is_ok());
+        (pool, parker)
+    }
+
+    fn stream(pool: &Arc<Pool>) -> Arc<Stream> {
+        let config = QueueConfig::default();
+        Stream::new(pool.clone(), config, 0, Sizes::USUAL, Arc::new(NoObserver))
+    }
+
+    #[test]
+    fn a_worker_that_sleeps_is_woken_for_an_entry_if_no_other_could_be_started() {
+        let (pool, parker) = pool();
+        pool.push(stream(&pool), false, Cost::Bounded);
+        assert!(parker.is_notified());
+        let inner = pool.inner.lock();
+        assert_eq!((inner.awake, inner.started, inner.asleep.len()), (1, 1, 0));
+        assert!(!pool.is_unserved());
+    }
+
+    #[test]
+    fn a_worker_that_sleeps_is_woken_for_a_timer_if_no_other_could_be_started() {
+        let (pool, parker) = pool();
+        let expiry = Instant::now() + Duration::from_secs(60);
+        let _ = pool.add_timer(expiry, stream(&pool));
+        assert!(parker.is_notified());
+        assert_eq!(pool.inner.lock().asleep.len(), 0);
+    }
+}
