@@ -13,7 +13,6 @@ sys.path.insert(0, str(HERE.parent / "conventions"))
 from install import LIBAVCODEC, PREFIX  # noqa: E402
 
 
-
 def needs_library(test):
     without = pytest.mark.skipif(LIBAVCODEC is None, reason="there is no libavcodec 58 to 61: apt-get install libavcodec59")
     return pytest.mark.long(without(test))

@@ -28,6 +28,8 @@ mod stream;
     reason = "shared work is only lent; it is not called after its owner has left"
 )]
 mod team;
+#[cfg(test)]
+mod testing;
 mod value_poller;
 
 pub use executor::{Executor, ExecutorConfig};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Call, Condition, Cost, Joining, Joint, Poller, Program, Queue, QueueConfig, QueueObserver,
-    Signal, Span, SpinLock, Tag, Task, Transfer, Verdict, WaitThen, Waiter,
+    Call, Condition, Cost, Joining, Joint, Poller, Program, Queue, QueueConfig, Signal, Span,
+    SpinLock, Tag, Task, Transfer, WaitThen, Waiter,
 };
-use jumar_types::{Error, Result};
+use jumar_types::Result;
 use loom::cell::UnsafeCell;
 
 use crate::executor::{Executor, ExecutorConfig};
@@ -18,6 +18,7 @@ use crate::ring::{Called, Owner, Ring, Sizes};
 use crate::runner::Runner;
 use crate::stream::Stream;
 use crate::team::Team;
+use crate::testing::NoObserver;
 
 const TINY: Sizes = Sizes {
     first: 1,
@@ -377,16 +378,6 @@ struct Bare;
 impl Runner for Bare {
     fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
     fn fill(&self, _to: Span, _value: u8) {}
-}
-
-struct NoObserver;
-
-impl QueueObserver for NoObserver {
-    fn started(&self, _tag: Tag) {}
-    fn finished(&self, _tag: Tag) {}
-    fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
-        Verdict::Continue
-    }
 }
 
 /// A stream whose pool has no workers.

@@ -94,8 +94,7 @@ mod tests {
     use std::sync::{Mutex, OnceLock};
     use std::time::Duration;
 
-    use jumar_hal::{Cost, QueueConfig, QueueObserver, Span, Tag, Transfer, Verdict};
-    use jumar_types::Error;
+    use jumar_hal::{Cost, QueueConfig, Span, Transfer};
 
     use super::super::Cpus;
     use super::*;
@@ -103,6 +102,7 @@ mod tests {
     use crate::runner::Runner;
     use crate::stream::Stream;
     use crate::team::Team;
+    use crate::testing::NoObserver;
 
     /// Has no thread to give. While the pool asks for one, the only worker falls asleep.
     #[derive(Default)]
@@ -120,16 +120,6 @@ mod tests {
             let mut inner = pool.inner.lock();
             assert_eq!(inner.awake, 1, "the worker that is being started");
             inner.asleep.extend(idle);
-        }
-    }
-
-    struct NoObserver;
-
-    impl QueueObserver for NoObserver {
-        fn started(&self, _tag: Tag) {}
-        fn finished(&self, _tag: Tag) {}
-        fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
-            Verdict::Continue
         }
     }
 

@@ -221,9 +221,7 @@ impl Pool {
 mod tests {
     use std::sync::atomic::{AtomicU32, AtomicUsize};
 
-    use jumar_hal::{
-        Call, Cost, Program, Queue, QueueConfig, QueueObserver, Span, Tag, Task, Transfer, Verdict,
-    };
+    use jumar_hal::{Call, Cost, Program, Queue, QueueConfig, Span, Tag, Task, Transfer};
     use jumar_types::Error;
 
     use super::super::Cpus;
@@ -234,6 +232,7 @@ mod tests {
     use crate::runner::Runner;
     use crate::stream::{Handle, Stream};
     use crate::team::Team;
+    use crate::testing::NoObserver;
 
     /// Reports the configured processor, and counts the calls.
     #[derive(Default)]
@@ -306,16 +305,6 @@ mod tests {
 
         fn name(&self) -> &str {
             "long"
-        }
-    }
-
-    struct NoObserver;
-
-    impl QueueObserver for NoObserver {
-        fn started(&self, _tag: Tag) {}
-        fn finished(&self, _tag: Tag) {}
-        fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
-            Verdict::Continue
         }
     }
 
