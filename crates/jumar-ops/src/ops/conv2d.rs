@@ -193,13 +193,8 @@ mod tests {
     use crate::Tensor;
     use crate::table::*;
 
-    /// The definition, seven loops deep, in float64.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "one argument a parameter of the definition"
-    )]
-    /// Returns the dimensions of a convolution without bias, and its sums.
-    fn sums_by_definition(
+    /// The definition, seven loops deep, in float64: the dimensions of a convolution without bias, and its sums.
+    fn by_definition(
         x: &Tensor,
         w: &Tensor,
         strides: [i64; 2],
@@ -247,17 +242,10 @@ mod tests {
         ([xd[0], wd[0], height as usize, width as usize], out)
     }
 
-    fn by_definition(
-        x: &Tensor,
-        w: &Tensor,
-        strides: [i64; 2],
-        pads: [i64; 4],
-        dilations: [i64; 2],
-        groups: usize,
-    ) -> Tensor {
-        let (dims, sums) = sums_by_definition(x, w, strides, pads, dilations, groups);
-        let rounded: Vec<f32> = sums.iter().map(|&sum| sum as f32).collect();
-        f32s(&dims, &rounded)
+    /// Returns sums as a tensor of float32.
+    fn rounded((dims, sums): &([usize; 4], Vec<f64>)) -> Tensor {
+        let values: Vec<f32> = sums.iter().map(|&sum| sum as f32).collect();
+        f32s(dims, &values)
     }
 
     #[test]
@@ -378,23 +366,20 @@ mod tests {
                 .with("dilations", vec![1, 1, dilations[0], dilations[1]])
                 .with("groups", groups as i64)
                 .with("data_format", "NCHW");
-            let (dims, sums) = sums_by_definition(&x, &w, strides, pads, dilations, groups);
-            let biases = bias.floats().unwrap();
-            let plane = (dims[2] * dims[3]).max(1);
-            let biased: Vec<f32> = sums
-                .iter()
-                .enumerate()
-                .map(|(at, sum)| (sum + biases[at / plane % dims[1]]) as f32)
-                .collect();
-            let wanted = f32s(&dims, &biased);
+            let sums = by_definition(&x, &w, strides, pads, dilations, groups);
+            let (biases, mut biased) = (bias.floats().unwrap(), sums.clone());
+            let plane = (sums.0[2] * sums.0[3]).max(1);
+            for (at, sum) in biased.1.iter_mut().enumerate() {
+                *sum += biases[at / plane % sums.0[1]];
+            }
+            let wanted = rounded(&biased);
             check(
                 "Conv2D",
                 &[x.clone(), w.clone(), bias.clone()],
                 attrs.clone(),
                 &wanted,
             );
-            let rounded: Vec<f32> = sums.iter().map(|&sum| sum as f32).collect();
-            let plain = f32s(&dims, &rounded);
+            let plain = rounded(&sums);
             check("Conv2D", &[x.clone(), w.clone()], attrs.clone(), &plain);
             let wide = |t: &Tensor| cast(t, DataType::Float64);
             check_within(
@@ -405,14 +390,14 @@ mod tests {
                 1e-6,
             );
             let half = |t: &Tensor| cast(t, DataType::Float16);
-            let halved = half(&by_definition(
+            let halved = half(&rounded(&by_definition(
                 &half(&x),
                 &half(&w),
                 strides,
                 pads,
                 dilations,
                 groups,
-            ));
+            )));
             check_within(
                 "Conv2D",
                 &[half(&x), half(&w)],
@@ -451,7 +436,7 @@ mod tests {
             ("SAME_LOWER", [1, 0, 1, 0]),
             ("VALID", [0; 4]),
         ] {
-            let wanted = by_definition(&x, &w, [2, 2], pads, [1, 1], 1);
+            let wanted = rounded(&by_definition(&x, &w, [2, 2], pads, [1, 1], 1));
             check("Conv2D", &[x.clone(), w.clone()], attrs(pad), &wanted);
         }
     }
