@@ -231,9 +231,15 @@ fn exchange(machine: &Machine, own: &Arc<Communicator>, bytes: usize) -> Result<
     outcome.map(|()| got)
 }
 
-/// Returns what rank `from` provides to rank `to` in a round.
-fn provided(from: usize, to: usize, round: usize, bytes: usize) -> impl Iterator<Item = u8> {
-    (0..bytes).map(move |at| (at / 3 + from * 101 + to * 29 + round * 7) as u8)
+/// Returns what rank `from` provides to rank `to` in a round: each byte three times, then the next one.
+fn provided(from: usize, to: usize, round: usize, bytes: usize) -> Vec<u8> {
+    const PERIOD: usize = 3 * 256;
+    let period: Vec<u8> = (0..PERIOD)
+        .map(|at| (at / 3 + from * 101 + to * 29 + round * 7) as u8)
+        .collect();
+    let mut content = period.repeat(bytes.div_ceil(PERIOD));
+    content.truncate(bytes);
+    content
 }
 
 /// Ranks map what the others lend of their memory. Buffers begin and end inside pages, and memory is used again for other data.
@@ -264,9 +270,9 @@ fn what_a_process_lends_is_what_the_others_get() {
             // What lies beside the data stays as it is.
             let beside = vec![0xee; shift];
             let parts = if separate { size } else { 1 };
-            let sent = (0..parts).flat_map(|to| provided(me, to, round, bytes));
-            let content = beside.iter().copied().chain(sent).chain([0xee; 77]);
-            let content: Vec<u8> = content.collect();
+            let sent = (0..parts).map(|to| provided(me, to, round, bytes));
+            let sent: Vec<Vec<u8>> = sent.collect();
+            let content = [beside, sent.concat(), vec![0xee; 77]].concat();
             let send = machine.buffer(&content);
             let receive = machine.buffer(&vec![0; size * bytes]);
             let part = |at: usize| send.part(shift + at * bytes, bytes);
@@ -301,7 +307,7 @@ fn what_a_process_lends_is_what_the_others_get() {
             for (from, span) in receives.iter().enumerate() {
                 let Some(span) = span else { continue };
                 let to = if separate { me } else { 0 };
-                let expected: Vec<u8> = provided(from, to, round, bytes).collect();
+                let expected = provided(from, to, round, bytes);
                 assert!(
                     machine.read(*span) == expected,
                     "round {round}, from {from}"

@@ -1,5 +1,9 @@
 //! Every level against sums in float64 over images in planes.
 
+mod case;
+
+use case::{Case, PLAIN};
+
 use super::gathered::convolve_gathered_at;
 use super::order::convolve_share;
 use super::*;
@@ -61,95 +65,6 @@ fn blocks(values: &[f32], images: usize, channels: usize, pixels: usize) -> Vec<
     }
     out
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    images: usize,
-    channels: usize,
-    outputs: usize,
-    groups: usize,
-    image: [usize; 2],
-    kernel: [usize; 2],
-    stride: [usize; 2],
-    dilation: [usize; 2],
-    before: [usize; 2],
-    after: [usize; 2],
-}
-
-impl Case {
-    fn window(&self) -> Sliding {
-        let output = [0, 1].map(|axis| {
-            let cover = (self.kernel[axis] - 1) * self.dilation[axis] + 1;
-            (self.image[axis] + self.before[axis] + self.after[axis] - cover) / self.stride[axis]
-                + 1
-        });
-        Sliding {
-            image: self.image,
-            output,
-            kernel: self.kernel,
-            stride: self.stride,
-            dilation: self.dilation,
-            before: self.before,
-        }
-    }
-
-    /// Calls `see` with each output, each channel of its group, each tap and what is seen through it, if anything.
-    fn each(&self, mut see: impl FnMut([usize; 4], [usize; 3], Option<usize>)) {
-        let window = self.window();
-        let depth = self.channels / self.groups;
-        for image in 0..self.images {
-            for output in 0..self.outputs {
-                let group = output / (self.outputs / self.groups);
-                for y in 0..window.output[0] {
-                    for x in 0..window.output[1] {
-                        for channel in 0..depth {
-                            for tap_y in 0..self.kernel[0] {
-                                for tap_x in 0..self.kernel[1] {
-                                    let row = y * self.stride[0] + tap_y * self.dilation[0];
-                                    let column = x * self.stride[1] + tap_x * self.dilation[1];
-                                    let inside = row >= self.before[0]
-                                        && row < self.before[0] + self.image[0]
-                                        && column >= self.before[1]
-                                        && column < self.before[1] + self.image[1];
-                                    let plane = image * self.channels + group * depth + channel;
-                                    let seen = inside.then(|| {
-                                        (plane * self.image[0] + row - self.before[0])
-                                            * self.image[1]
-                                            + column
-                                            - self.before[1]
-                                    });
-                                    see([image, output, y, x], [channel, tap_y, tap_x], seen);
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn position(&self, [image, output, y, x]: [usize; 4]) -> usize {
-        let [height, width] = self.window().output;
-        ((image * self.outputs + output) * height + y) * width + x
-    }
-
-    fn pixels(&self) -> usize {
-        self.window().outputs()
-    }
-}
-
-const PLAIN: Case = Case {
-    images: 1,
-    channels: 16,
-    outputs: 16,
-    groups: 1,
-    image: [7, 9],
-    kernel: [3, 3],
-    stride: [1, 1],
-    dilation: [1, 1],
-    before: [1, 1],
-    after: [1, 1],
-};
 
 fn cases() -> Vec<Case> {
     vec![
@@ -300,30 +215,30 @@ fn spread(values: &[f32], images: usize, between: usize) -> Vec<f32> {
 }
 
 fn run(case: &Case, kind: &str) {
-    run_strided(case, kind, None);
-    run_strided(case, kind, Some([48, 7, 80]));
+    let depth = case.channels / case.groups;
+    let x = values(&noise(
+        &[case.images * case.channels * case.image[0] * case.image[1]],
+        3,
+    ));
+    let filter = noise(&[case.outputs, depth, case.kernel[0], case.kernel[1]], 7);
+    let sums = case.sums(&x, &values(&filter));
+    run_strided(case, kind, (&x, &filter, &sums), None);
+    run_strided(case, kind, (&x, &filter, &sums), Some([48, 7, 80]));
 }
 
 /// `between`: how many foreign numbers are between images, residuals and outputs.
-fn run_strided(case: &Case, kind: &str, between: Option<[usize; 3]>) {
+fn run_strided(
+    case: &Case,
+    kind: &str,
+    (x, filter, sums): (&[f32], &Tensor, &[f64]),
+    between: Option<[usize; 3]>,
+) {
     let gaps = between.unwrap_or_default();
     let window = case.window();
     let depth = case.channels / case.groups;
     let pixels = case.image[0] * case.image[1];
-    let x = values(&noise(&[case.images * case.channels * pixels], 3));
-    let filter = noise(&[case.outputs, depth, case.kernel[0], case.kernel[1]], 7);
-    let weights = values(&filter);
     let bias = noise(&[case.outputs], 11);
-    let total = case.images * case.outputs * case.pixels();
-    let residual = values(&noise(&[total], 13));
-    let mut sums = vec![0f64; total];
-    case.each(|position, [channel, tap_y, tap_x], seen| {
-        let weight =
-            ((position[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
-        if let Some(seen) = seen {
-            sums[case.position(position)] += f64::from(x[seen]) * f64::from(weights[weight]);
-        }
-    });
+    let residual = values(&noise(&[sums.len()], 13));
     // Channels of their own lie in blocks as those of one group do.
     let case = &Case {
         groups: if kind == "depthwise" { 1 } else { case.groups },
@@ -331,14 +246,14 @@ fn run_strided(case: &Case, kind: &str, between: Option<[usize; 3]>) {
     };
     let out_blocks = case.groups * (case.outputs / case.groups).div_ceil(LANES);
     let packed = match kind {
-        "depthwise" => pack_depthwise(&filter),
-        _ => pack_filter(&filter, case.groups, kind == "planar"),
+        "depthwise" => pack_depthwise(filter),
+        _ => pack_filter(filter, case.groups, kind == "planar"),
     };
     let packed = Buffer::of(&values(&packed.expect("a filter that can be packed")));
     let packed_bias = Buffer::of(&values(&pack_channels(&bias).expect("float32")));
     let image = match kind {
-        "planar" => x,
-        _ => blocks(&x, case.images, case.channels, pixels),
+        "planar" => x.to_vec(),
+        _ => blocks(x, case.images, case.channels, pixels),
     };
     let packed_residual = blocks(&residual, case.images, case.outputs, case.pixels());
     let one = [
@@ -351,7 +266,7 @@ fn run_strided(case: &Case, kind: &str, between: Option<[usize; 3]>) {
     let packed_residual = Buffer::of(&spread(&packed_residual, case.images, gaps[1]));
     for level in levels() {
         for extra in 0..3 {
-            let mut wanted = sums.clone();
+            let mut wanted = sums.to_vec();
             finish(case, extra, &mut wanted, &values(&bias), &residual);
             let mut out = Buffer::of(&vec![f32::NAN; case.images * (one[2] + gaps[2])]);
             {
@@ -437,7 +352,7 @@ fn run_strided(case: &Case, kind: &str, between: Option<[usize; 3]>) {
                 found.extend_from_slice(image);
                 assert!(between.iter().all(|number| number.is_nan()), "{case:?}");
             }
-            compare(level, case, &found, &wanted, &sums);
+            compare(level, case, &found, &wanted, sums);
         }
     }
 }
@@ -454,15 +369,7 @@ fn run_gathered(case: &Case) {
     let (pixels, outputs) = (case.image[0] * case.image[1], case.pixels());
     let x = values(&noise(&[case.images * case.channels * pixels], 3));
     let filter = noise(&[case.outputs, depth, case.kernel[0], case.kernel[1]], 7);
-    let weights = values(&filter);
-    let mut sums = vec![0f64; case.images * case.outputs * outputs];
-    case.each(|position, [channel, tap_y, tap_x], seen| {
-        let weight =
-            ((position[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
-        if let Some(seen) = seen {
-            sums[case.position(position)] += f64::from(x[seen]) * f64::from(weights[weight]);
-        }
-    });
+    let sums = case.sums(&x, &values(&filter));
     // Dealt out in turn: seven and the number of channels have no common divisor here.
     assert!(!case.channels.is_multiple_of(7));
     let positions: Vec<usize> = (0..case.channels)
