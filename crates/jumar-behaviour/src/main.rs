@@ -10,10 +10,10 @@ use jumar_behaviour::run;
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     // Arguments for the processes that this program starts.
-    if let [mark, group, id, folder, models] = arguments.as_slice()
+    if let [mark, file, folder, models] = arguments.as_slice()
         && mark == "--case"
     {
-        return run::case(group, id, folder.into(), models.into());
+        return run::case(file.as_ref(), folder.into(), models.into());
     }
     let report = run::table(&std::env::current_exe()?, &arguments)?;
     Ok(if run::conclude(&report) {

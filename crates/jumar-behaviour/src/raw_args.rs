@@ -7,8 +7,8 @@ use jumar_acl::{Raw, Span};
 
 use crate::raw;
 
-/// Longer arrays than any case has: a count beyond it promises memory that is not there.
-const LONGEST_ARRAY: usize = 1 << 20;
+/// The length of the memory behind each array of a case, in elements. No call is made with a larger count.
+pub const LONGEST_ARRAY: usize = 1 << 16;
 
 /// Why a call gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

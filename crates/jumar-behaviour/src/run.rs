@@ -14,15 +14,22 @@ use jumar_testkit::api::Api;
 use jumar_testkit::run::{Outcome, Report};
 use jumar_testkit::table::{self, Case};
 use jumar_testkit::{models, root};
+use serde::{Deserialize, Serialize};
 
 use crate::case_runner::{CaseRunner, End};
 
 /// How many processes run side by side.
 const SIDE_BY_SIDE: usize = 2;
-/// The file beside the folders of the cases from which their processes read the interface.
-const STORED_API: &str = "api.json";
 /// How long a case may take.
 const LIMIT: Duration = Duration::from_secs(10);
+
+/// What the process of a case reads: to read the table and the interface would take longer than most cases.
+#[derive(Serialize, Deserialize)]
+struct Assignment {
+    case: Case,
+    /// What the case names of it.
+    api: Api,
+}
 
 /// Plays every case whose id has one of these parts, or all.
 ///
@@ -45,7 +52,6 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
     for (name, reason) in missing {
         eprintln!("{name} could not be made: {reason}");
     }
-    api.store(&folder.path().join(STORED_API))?;
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -78,8 +84,14 @@ fn outcome(driver: &Path, api: &Api, case: &Case, folder: &Path, models: &Path) 
     }
     let own = folder.join(&case.id);
     std::fs::create_dir(&own)?;
+    let file = folder.join(format!("{}.json", case.id));
+    let assignment = Assignment {
+        case: case.clone(),
+        api: api.of_case(case),
+    };
+    std::fs::write(&file, serde_json::to_vec(&assignment)?)?;
     let mut command = Command::new(driver);
-    command.args(["--case", &case.group, &case.id].map(OsStr::new));
+    command.args([OsStr::new("--case"), file.as_os_str()]);
     command.args([own.as_os_str(), models.as_os_str()]);
     // What the caller's shell configures is not what the table is about.
     for (name, _) in std::env::vars_os() {
@@ -130,23 +142,20 @@ fn read(case: &Case, printed: &str, ended_well: bool) -> Option<Outcome> {
     (ended_well && after("ok").is_some()).then_some(Outcome::Passed)
 }
 
-/// Plays one case in this process, which ends as the case does.
+/// Plays the case of a file in this process, which ends as the case does.
 ///
 /// # Errors
-/// There is no such case, or it cannot be prepared.
-pub fn case(group: &str, id: &str, folder: PathBuf, models: PathBuf) -> Result<ExitCode> {
-    let root = root();
-    let api = Api::read_stored(&folder.with_file_name(STORED_API))?;
-    let cases = table::read_group(&root, &api, group)?;
-    let case = cases
-        .into_iter()
-        .find(|case| case.id == id)
-        .with_context(|| format!("there is no case {id}"))?;
+/// The file holds no case, or it cannot be prepared.
+pub fn case(file: &Path, folder: PathBuf, models: PathBuf) -> Result<ExitCode> {
+    let text = std::fs::read(file).with_context(|| file.display().to_string())?;
+    let Assignment { case, api } =
+        serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
+    let id = case.id.clone();
     let texts: Vec<String> = case.steps.iter().map(|step| step.text.clone()).collect();
     let stage: &'static CaseRunner =
         Box::leak(Box::new(CaseRunner::new(api, case, folder, models)?));
     let (done, over) = channel::<()>();
-    let name = id.to_string();
+    let name = id.clone();
     std::thread::spawn(move || {
         if over.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
             say(&format!(

@@ -7,6 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::table::Case;
+
 /// What `api/` says.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Api {
@@ -106,22 +108,18 @@ pub enum PythonResult {
 }
 
 impl Api {
-    /// Writes everything into a file for [`Api::read_stored`], which takes a tenth of the time of reading `api/`.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn store(&self, file: &Path) -> Result<()> {
-        let text = serde_json::to_vec(self)?;
-        fs::write(file, text).with_context(|| file.display().to_string())
-    }
-
-    /// Reads a file of [`Api::store`].
-    ///
-    /// # Errors
-    /// There is no such file, or its content is something else.
-    pub fn read_stored(file: &Path) -> Result<Api> {
-        let text = fs::read(file).with_context(|| file.display().to_string())?;
-        serde_json::from_slice(&text).with_context(|| file.display().to_string())
+    /// Returns the functions and constants that a case names, with the types that are pointers: what its process needs.
+    pub fn of_case(&self, case: &Case) -> Api {
+        let lines = case.steps.iter().map(|step| step.text.as_str());
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let names: BTreeSet<&str> = lines.flat_map(|line| line.split(is_end)).collect();
+        Api {
+            functions: entries(&self.functions, &names),
+            constants: entries(&self.constants, &names),
+            pointer_types: self.pointer_types.clone(),
+            members: BTreeMap::new(),
+            python: entries(&self.python, &names),
+        }
     }
 
     /// Reads `api/` below the given folder.
@@ -365,6 +363,14 @@ pub(crate) fn toml_files(folder: &Path) -> Result<Vec<(String, String)>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Returns the entries of these names that there are.
+fn entries<T: Clone>(all: &BTreeMap<String, T>, names: &BTreeSet<&str>) -> BTreeMap<String, T> {
+    names
+        .iter()
+        .filter_map(|name| Some((name.to_string(), all.get(*name)?.clone())))
+        .collect()
 }
 
 #[cfg(test)]

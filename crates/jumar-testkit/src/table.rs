@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::{Api, Constant, toml_files};
 use crate::language::{self, Action, CALLBACKS, Expr, Step};
 
 /// Whether a case shows how a rule works or how breaking it is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The rule as it works.
@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 /// One scenario.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Case {
     /// Names the rule.
     pub id: String,
@@ -48,7 +48,7 @@ pub struct Case {
 }
 
 /// What lies in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileSpec {
     /// This text.
     Text(String),
@@ -120,18 +120,6 @@ struct SetupRow {
 /// # Errors
 /// All that is wrong with it: lines that are not of the language, names that the API does not have, ids used twice.
 pub fn read(root: &Path, api: &Api) -> Result<Vec<Case>> {
-    read_where(root, api, |_| true)
-}
-
-/// Reads the cases of one file, named without its ending: for a process that plays a single case.
-///
-/// # Errors
-/// As [`read`], as far as that file goes.
-pub fn read_group(root: &Path, api: &Api, group: &str) -> Result<Vec<Case>> {
-    read_where(root, api, |name| name == group)
-}
-
-fn read_where(root: &Path, api: &Api, wanted: impl Fn(&str) -> bool) -> Result<Vec<Case>> {
     let folder = root.join("tests/behaviour");
     let setups: BTreeMap<String, SetupRow> = toml::from_str(
         &fs::read_to_string(folder.join("setups.toml")).context("tests/behaviour/setups.toml")?,
@@ -141,7 +129,7 @@ fn read_where(root: &Path, api: &Api, wanted: impl Fn(&str) -> bool) -> Result<V
     let mut wrong = Vec::new();
     for (file, text) in toml_files(&folder)? {
         let group = file.trim_end_matches(".toml");
-        if group == "setups" || !wanted(group) {
+        if group == "setups" {
             continue;
         }
         let table: TableFile =

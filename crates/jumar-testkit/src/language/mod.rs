@@ -4,10 +4,12 @@ mod parse;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 pub use parse::steps;
 
 /// One line of a case.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The line as it stands in the table.
     pub text: String,
@@ -20,7 +22,7 @@ pub struct Step {
 }
 
 /// What a line does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Action {
     /// A call of the interface.
     Call(Call),
@@ -59,7 +61,7 @@ pub enum Action {
 }
 
 /// A call of the interface.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The variable that gets the result.
     pub assign: Option<String>,
@@ -74,7 +76,7 @@ pub struct Call {
 }
 
 /// Something that holds or does not.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Condition {
     /// Two values compared.
     Compare(Expr, Comparison, Expr),
@@ -83,7 +85,7 @@ pub enum Condition {
 }
 
 /// How two values are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Comparison {
     /// `==`
     Equal,
@@ -114,7 +116,7 @@ impl Comparison {
 }
 
 /// A value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Expr {
     /// An integer of up to 64 bits, signed or not.
     Number(i128),
