@@ -22,7 +22,7 @@ use crate::images;
 use crate::kernels;
 use crate::manual;
 use crate::raw;
-use crate::raw_args::{LONGEST_ARRAY, RawArgs, Stop};
+use crate::raw_args::{ARRAY_BYTES, RawArgs, Stop};
 
 /// What a variable holds before a call has written it: no likely answer.
 const POISON: u8 = 0x5a;
@@ -340,10 +340,9 @@ impl CaseRunner {
             Expr::Array(values) => {
                 let element = pointee(ty).with_context(|| format!("{ty} is not an array"))?;
                 let size = self.size_of(&element)?;
-                let is_large = structure(&element).is_some_and(|of| of.size > size_of::<u64>());
                 // A call that is refused may state a longer array, which the driver reads.
-                let length = if is_large { 0 } else { LONGEST_ARRAY };
-                let at = raw::keep(values.len().max(length) * size, false);
+                let at = raw::keep((values.len() * size).max(ARRAY_BYTES), false);
+                let is_large = structure(&element).is_some_and(|of| of.size > size_of::<u64>());
                 for (index, value) in values.iter().enumerate() {
                     if is_large {
                         let from = self.locate(value)?.address;

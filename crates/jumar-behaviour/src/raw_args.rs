@@ -7,8 +7,8 @@ use jumar_acl::{Raw, Span};
 
 use crate::raw;
 
-/// The length of the memory behind each array of a case, in elements. No call is made with a larger count.
-pub const LONGEST_ARRAY: usize = 1 << 16;
+/// The size of the memory behind each array of a case, in bytes. No call is made with a count that goes beyond it.
+pub const ARRAY_BYTES: usize = 1 << 20;
 
 /// Why a call gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -267,10 +267,10 @@ impl RawArgs<'_> {
         if address == 0 {
             return Ok(None);
         }
-        if length > LONGEST_ARRAY {
+        let size = size_of::<T>();
+        if length > ARRAY_BYTES / size {
             return not_for_rust("a slice is as long as it says");
         }
-        let size = size_of::<T>();
         let bytes = raw::read(address, length * size);
         let values = (0..length).map(|at| T::load(&bytes[at * size..]));
         Ok(Some(values.collect()))

@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 #[derive(Serialize, Deserialize)]
 struct Assignment {
     case: Case,
-    /// What the case names of it.
+    /// The functions and constants that the case names.
     api: Api,
 }
 
@@ -87,7 +87,7 @@ fn outcome(driver: &Path, api: &Api, case: &Case, folder: &Path, models: &Path) 
     let file = folder.join(format!("{}.json", case.id));
     let assignment = Assignment {
         case: case.clone(),
-        api: api.of_case(case),
+        api: api.part(&case.names()),
     };
     std::fs::write(&file, serde_json::to_vec(&assignment)?)?;
     let mut command = Command::new(driver);

@@ -20,7 +20,7 @@ use crate::stream::Stream;
 use crate::team::Team;
 use crate::testing::NoObserver;
 
-const TINY: Sizes = Sizes {
+pub(crate) const TINY: Sizes = Sizes {
     first: 1,
     largest: 2,
     limit: 8,
@@ -31,7 +31,7 @@ static CALL: Call = Call {
     number: 0,
 };
 
-fn check(f: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn check(f: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     // Three switches away from a thread that could continue find what handshakes get wrong, within seconds.
     builder.preemption_bound = Some(3);
@@ -39,14 +39,14 @@ fn check(f: impl Fn() + Send + Sync + 'static) {
     builder.check(f);
 }
 
-fn tag(ticket: u64) -> Tag {
+pub(crate) fn tag(ticket: u64) -> Tag {
     Tag {
         ticket,
         call: &CALL,
     }
 }
 
-fn nothing() -> Task {
+pub(crate) fn nothing() -> Task {
     Task::Fill {
         to: Span::EMPTY,
         value: 0,
@@ -412,7 +412,7 @@ fn loom_a_parked_thread_hears_its_position() {
 }
 
 /// The system has no thread to give.
-struct Alone;
+pub(crate) struct Alone;
 
 impl Runner for Alone {
     fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}

@@ -7,8 +7,6 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::table::Case;
-
 /// What `api/` says.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Api {
@@ -108,17 +106,14 @@ pub enum PythonResult {
 }
 
 impl Api {
-    /// Returns the functions and constants that a case names, with the types that are pointers: what its process needs.
-    pub fn of_case(&self, case: &Case) -> Api {
-        let lines = case.steps.iter().map(|step| step.text.as_str());
-        let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
-        let names: BTreeSet<&str> = lines.flat_map(|line| line.split(is_end)).collect();
+    /// Returns the functions and constants of these names, with all types that are pointers.
+    pub fn part(&self, names: &BTreeSet<&str>) -> Api {
         Api {
-            functions: entries(&self.functions, &names),
-            constants: entries(&self.constants, &names),
+            functions: entries(&self.functions, names),
+            constants: entries(&self.constants, names),
             pointer_types: self.pointer_types.clone(),
             members: BTreeMap::new(),
-            python: entries(&self.python, &names),
+            python: entries(&self.python, names),
         }
     }
 

@@ -326,6 +326,15 @@ impl Case {
             .collect()
     }
 
+    /// Returns every word of the steps, setups included: variables, functions, constants and helpers.
+    pub fn names(&self) -> BTreeSet<&str> {
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        self.steps
+            .iter()
+            .flat_map(|step| step.text.split(is_end))
+            .collect()
+    }
+
     /// The functions called that are stubs.
     pub fn stubs<'a>(&'a self, api: &Api) -> Vec<&'a str> {
         self.functions()

@@ -193,7 +193,7 @@ mod tests {
     use crate::Tensor;
     use crate::table::*;
 
-    /// The definition, seven loops deep, in float64: the dimensions of a convolution without bias, and its sums.
+    /// Returns the dimensions and the sums of a convolution without bias: its definition, seven loops deep, in float64.
     fn by_definition(
         x: &Tensor,
         w: &Tensor,

@@ -169,45 +169,24 @@ mod tests {
 #[cfg(all(test, loom))]
 mod model {
     use jumar_hal::sync::thread;
-    use jumar_hal::{Call, Cost, QueueConfig, Span, Tag, Task, Transfer};
+    use jumar_hal::{Cost, QueueConfig};
 
     use super::super::Cpus;
     use super::*;
-    use crate::ring::Sizes;
-    use crate::runner::Runner;
+    use crate::model::{Alone, TINY, check, nothing, tag};
     use crate::stream::Stream;
-    use crate::team::Team;
     use crate::testing::NoObserver;
-
-    /// The system has no further thread to give.
-    struct NoThread;
-
-    impl Runner for NoThread {
-        fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
-        fn fill(&self, _to: Span, _value: u8) {}
-        fn spawning(&self, _spawn: &mut dyn FnMut()) {}
-    }
-
-    static CALL: Call = Call {
-        name: "model",
-        number: 0,
-    };
 
     /// A stream is pushed while the only worker ends its work. The pool may ask for a second worker, which the system does not give;
     /// a worker that fell asleep meanwhile and is not woken leaves the model without a thread that can run.
     #[test]
     fn loom_the_only_worker_runs_what_is_pushed_while_a_second_one_cannot_be_started() {
-        loom::model(|| {
-            let pool = Arc::new(Pool::new(Some(2), Cpus::Count(2), Arc::new(NoThread), None));
+        check(|| {
+            let pool = Arc::new(Pool::new(Some(2), Cpus::Count(2), Arc::new(Alone), None));
             pool.inner.lock().started = 1;
-            let sizes = Sizes {
-                first: 1,
-                largest: 2,
-                limit: 8,
-            };
             let [stream, another] = [0, 1].map(|age| {
                 let config = QueueConfig::default();
-                Stream::new(pool.clone(), config, age, sizes, Arc::new(NoObserver))
+                Stream::new(pool.clone(), config, age, TINY, Arc::new(NoObserver))
             });
             let worker = {
                 let (pool, another) = (pool.clone(), another.clone());
@@ -223,16 +202,8 @@ mod model {
                     }
                 })
             };
-            let tag = Tag {
-                ticket: 0,
-                call: &CALL,
-            };
-            let fill = Task::Fill {
-                to: Span::EMPTY,
-                value: 0,
-            };
             let pushed = stream.ring.enter(false).expect("there is space");
-            assert!(pushed.push(tag, fill).list);
+            assert!(pushed.push(tag(0), nothing()).list);
             pool.push(stream.clone(), false, Cost::Bounded);
             worker.join().unwrap();
             assert_eq!(stream.ring.completed(), 1);

@@ -80,36 +80,15 @@ impl Case {
 
     /// Returns the outputs without bias, in planes, summed in float64.
     pub fn sums(&self, x: &[f32], weights: &[f32]) -> Vec<f64> {
-        let [height, width] = self.window().output;
         let depth = self.channels / self.groups;
-        let pixels = self.image[0] * self.image[1];
-        let mut sums = vec![0f64; self.images * self.outputs * height * width];
-        for (plane, sums) in sums.chunks_exact_mut((height * width).max(1)).enumerate() {
-            let (image, output) = (plane / self.outputs, plane % self.outputs);
-            let group = output / (self.outputs / self.groups);
-            let taps = depth * self.kernel[0] * self.kernel[1];
-            for (tap, &weight) in weights[output * taps..][..taps].iter().enumerate() {
-                let (rest, tap_x) = (tap / self.kernel[1], tap % self.kernel[1]);
-                let (channel, tap_y) = (rest / self.kernel[0], rest % self.kernel[0]);
-                let seen = &x[(image * self.channels + group * depth + channel) * pixels..];
-                for (y, sums) in sums.chunks_exact_mut(width).enumerate() {
-                    let row = y * self.stride[0] + tap_y * self.dilation[0];
-                    let Some(row) = row.checked_sub(self.before[0]) else {
-                        continue;
-                    };
-                    if row >= self.image[0] {
-                        continue;
-                    }
-                    let seen = &seen[row * self.image[1]..][..self.image[1]];
-                    for (x, sum) in sums.iter_mut().enumerate() {
-                        let column = x * self.stride[1] + tap_x * self.dilation[1];
-                        if column >= self.before[1] && column < self.before[1] + self.image[1] {
-                            *sum += f64::from(seen[column - self.before[1]]) * f64::from(weight);
-                        }
-                    }
-                }
+        let mut sums = vec![0f64; self.images * self.outputs * self.pixels()];
+        self.each(|position, [channel, tap_y, tap_x], seen| {
+            let weight =
+                ((position[1] * depth + channel) * self.kernel[0] + tap_y) * self.kernel[1] + tap_x;
+            if let Some(seen) = seen {
+                sums[self.position(position)] += f64::from(x[seen]) * f64::from(weights[weight]);
             }
-        }
+        });
         sums
     }
 }
