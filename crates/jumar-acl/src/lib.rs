@@ -316,7 +316,7 @@ pub fn at_exit() {
 }
 
 /// Returns the file for the stack of a crash, where one is wanted.
-pub fn crash_report() -> Option<String> {
+pub fn crash_report() -> Option<std::path::PathBuf> {
     jumar::config::crash_report()
 }
 

@@ -186,7 +186,10 @@ impl Process {
     }
 
     fn read_settings(&self) -> &Result<Settings> {
-        self.settings.get_or_init(Settings::from_environment)
+        self.settings.get_or_init(|| {
+            crate::faults::validate()?;
+            Settings::from_environment()
+        })
     }
 
     /// What the runtime is or will be built from. To ask for it uses no device, so that a process which only counted them

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+
+use jumar::record_file::RunStatus;
 
 use crate::tree::Tree;
 
@@ -96,6 +99,32 @@ pub struct Explore {
     program: Vec<OsString>,
 }
 
+/// Refuses a program's name that begins with a dash: the caller misspelt an option of the command, which would be run as a program.
+pub(crate) fn refuse_misspelt_option(command: &str, program: &[OsString]) -> Result<()> {
+    use clap::CommandFactory as _;
+    let name = program[0].to_string_lossy();
+    if !name.starts_with('-') {
+        return Ok(());
+    }
+    let cli = crate::Cli::command();
+    let options = cli
+        .find_subcommand(command)
+        .map(clap::Command::get_arguments);
+    let word = name.trim_start_matches('-').split('=').next().unwrap_or("");
+    let similar = options
+        .into_iter()
+        .flatten()
+        .filter_map(clap::Arg::get_long)
+        .find(|long| !word.is_empty() && (long.starts_with(word) || word.starts_with(long)));
+    let advice = match similar {
+        Some(long) => format!("did you mean --{long}?"),
+        None => format!("`jumar {command} --help` lists the options"),
+    };
+    anyhow::bail!(
+        "{name} is not an option of `jumar {command}`; {advice} A program whose name begins with a dash is written ./{name}"
+    );
+}
+
 pub(crate) fn command(program: &[OsString]) -> Result<Command> {
     let tree = Tree::own()?;
     let mut command = Command::new(&program[0]);
@@ -128,32 +157,86 @@ fn start(command: &mut Command) -> Result<Child> {
         .with_context(|| format!("cannot run {}", name.display()))
 }
 
-/// A folder for what runs write down, removed at the end.
-pub(crate) struct Scratch(PathBuf);
+/// A folder for the files of runs, which is removed at the end. No other user can read it, and no other process has its name.
+pub(crate) struct Scratch(tempfile::TempDir);
 
 impl Scratch {
     pub(crate) fn new() -> Result<Scratch> {
-        let folder = std::env::temp_dir().join(format!("jumar-check-{}", std::process::id()));
-        fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-        Ok(Scratch(folder))
+        let folder = tempfile::Builder::new()
+            .prefix("jumar-")
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir();
+        folder.map(Scratch).with_context(|| {
+            let parent = std::env::temp_dir();
+            format!(
+                "cannot create a folder in {}; set TMPDIR to one with space that can be written",
+                parent.display()
+            )
+        })
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+/// What the checks of one run record: their findings, and whether all of them were written.
+pub(crate) struct Records {
+    report: PathBuf,
+    status: PathBuf,
+}
+
+impl Records {
+    /// Prepares the files of a run, and names them to the program.
+    pub(crate) fn prepare(scratch: &Scratch, run: &str, command: &mut Command) -> Result<Records> {
+        let file = |what: &str| scratch.file(&format!("{what}-{run}"));
+        let records = Records {
+            report: file("findings"),
+            status: file("status"),
+        };
+        RunStatus::create(&records.status)
+            .with_context(|| format!("cannot write {}", records.status.display()))?;
+        command
+            .env("JUMAR_CHECK_REPORT", &records.report)
+            .env("JUMAR_CHECK_STATUS", &records.status);
+        Ok(records)
+    }
+
+    /// Returns the findings of a run that has ended; `None` if no process of it used the runtime.
+    ///
+    /// # Errors
+    /// A finding, or a record of fault injection, was not written, or cannot be read.
+    pub(crate) fn read(&self) -> Result<Option<Vec<Value>>> {
+        let (started, lost) = RunStatus::read(&self.status)
+            .with_context(|| format!("the run's status {}", self.status.display()))?;
+        anyhow::ensure!(
+            !lost,
+            "findings could not be written to {}, so the result is not known; is the disk full? TMPDIR chooses another folder",
+            self.report.display()
+        );
+        if !started {
+            return Ok(None);
+        }
+        let unreadable = || format!("the findings in {} cannot be read", self.report.display());
+        let text = fs::read_to_string(&self.report).with_context(unreadable)?;
+        let found: serde_json::Result<Vec<Value>> =
+            text.lines().map(serde_json::from_str).collect();
+        found.map(Some).with_context(unreadable)
+    }
+
+    /// Removes the findings, so that another run can use the files.
+    pub(crate) fn remove(&self) -> Result<()> {
+        fs::remove_file(&self.report)
+            .with_context(|| format!("cannot remove {}", self.report.display()))
     }
 }
 
-pub(crate) fn findings(report: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(report).unwrap_or_default();
-    text.lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect()
+/// Returns the sentence for a program that used no device, with the command that shows why.
+pub(crate) fn without_device(program: &[OsString]) -> String {
+    let name = program[0].display();
+    format!(
+        "nothing was checked: no process of {name} used a device of Jumar; `jumar doctor {name}` shows which library it loads"
+    )
 }
 
 fn status_code(status: ExitStatus) -> i32 {
@@ -165,13 +248,15 @@ fn status_code(status: ExitStatus) -> i32 {
 
 /// Runs `jumar check`.
 pub fn check(options: &Check) -> Result<ExitCode> {
+    refuse_misspelt_option("check", &options.program)?;
     let scratch = Scratch::new()?;
-    let report = scratch.file("findings");
+    let rules = options.rules.as_deref().unwrap_or("1");
+    if let Err(wanted) = jumar::check::rules_of(rules) {
+        anyhow::bail!("--rules is \"{rules}\"; it must be {wanted}");
+    }
     let mut command = command(&options.program)?;
-    command
-        .env("JUMAR_CHECK", options.rules.as_deref().unwrap_or("1"))
-        .env("JUMAR_CHECK_REPORT", &report)
-        .env("JUMAR_SUMMARY", "1");
+    command.env("JUMAR_CHECK", rules).env("JUMAR_SUMMARY", "1");
+    let records = Records::prepare(&scratch, "check", &mut command)?;
     // PyTorch's adapter makes calls on a thread of its own, which has no Python stack, unless this variable is 0.
     if std::env::var_os("TASK_QUEUE_ENABLE").is_none() {
         command.env("TASK_QUEUE_ENABLE", "0");
@@ -201,7 +286,11 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     command.env("JUMAR_CHECK_REPLAY", replay);
     if let Some(file) = &options.baseline {
         let file = std::path::absolute(file).context("--baseline")?;
-        anyhow::ensure!(file.exists(), "--baseline {}: no such file", file.display());
+        anyhow::ensure!(
+            file.is_file(),
+            "--baseline {}: there is no such file; --save-baseline writes one",
+            file.display()
+        );
         command.env("JUMAR_CHECK_BASELINE", file);
     }
     if options.chinese {
@@ -224,7 +313,14 @@ pub fn check(options: &Check) -> Result<ExitCode> {
         command.env("JUMAR_TRACE", file);
     }
     let status = start(&mut command)?.wait().context("waiting")?;
-    let found = findings(&report);
+    let code = status_code(status);
+    let Some(found) = records.read()? else {
+        eprintln!(
+            "jumar check: {}; the program ended with {code}",
+            without_device(&options.program)
+        );
+        return Ok(ExitCode::from(if code == 0 { 1 } else { code as u8 }));
+    };
     if let Some(file) = &options.json {
         write(file, &serde_json::to_string_pretty(&found)?)?;
     }
@@ -243,7 +339,6 @@ pub fn check(options: &Check) -> Result<ExitCode> {
             .collect();
         write(file, &(lines.join("\n") + "\n"))?;
     }
-    let code = status_code(status);
     let errors = found
         .iter()
         .filter(|finding| finding["severity"] == "error")
@@ -261,7 +356,7 @@ pub fn check(options: &Check) -> Result<ExitCode> {
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {
-    fs::write(file, text).with_context(|| format!("writing {}", file.display()))
+    crate::output::write(file, text.as_bytes())
 }
 
 /// Writes the findings as SARIF, which code hosts read.
@@ -316,8 +411,12 @@ pub(crate) struct Outcome {
 }
 
 /// Runs a program to its end, or to the limit, with its output kept.
-pub(crate) fn run_within(command: &mut Command, limit: Duration, output: &Path) -> Result<Outcome> {
-    let file = fs::File::create(output).context("keeping the output")?;
+pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<Outcome> {
+    // In memory: on a full disk the program would lose output without a word, and runs would seem to differ.
+    let output = rustix::fs::memfd_create("jumar-output", rustix::fs::MemfdFlags::CLOEXEC)
+        .context("keeping the output")?;
+    let mut output = fs::File::from(output);
+    let file = output.try_clone().context("keeping the output")?;
     let mut child = start(
         command
             .stdin(Stdio::null())
@@ -339,8 +438,9 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration, output: &Path) 
         pause = (pause * 2).min(Duration::from_millis(50));
     };
     let mut kept = Vec::new();
-    fs::File::open(output)
-        .and_then(|mut file| file.read_to_end(&mut kept))
+    output
+        .rewind()
+        .and_then(|()| output.read_to_end(&mut kept))
         .context("reading the output")?;
     Ok(Outcome {
         code: status.map(status_code),
@@ -350,19 +450,25 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration, output: &Path) 
 
 /// Runs `jumar explore`.
 pub fn explore(options: &Explore) -> Result<ExitCode> {
+    refuse_misspelt_option("explore", &options.program)?;
     let scratch = Scratch::new()?;
     let limit = Duration::from_secs(options.limit);
     let mut classes: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for seed in options.seed..options.seed.saturating_add(options.number) {
-        let report = scratch.file("findings");
-        let _ = fs::remove_file(&report);
         let mut command = command(&options.program)?;
         command
             .env("JUMAR_SEED", seed.to_string())
-            .env("JUMAR_CHECK", "1")
-            .env("JUMAR_CHECK_REPORT", &report);
-        let outcome = run_within(&mut command, limit, &scratch.file("output"))?;
-        let mut rules: Vec<String> = findings(&report)
+            .env("JUMAR_CHECK", "1");
+        let records = Records::prepare(&scratch, "seed", &mut command)?;
+        let outcome = run_within(&mut command, limit)?;
+        let found = records
+            .read()
+            .with_context(|| format!("the run with seed {seed}"))?;
+        let Some(found) = found else {
+            anyhow::bail!("{}", without_device(&options.program));
+        };
+        records.remove()?;
+        let mut rules: Vec<String> = found
             .iter()
             .filter_map(|finding| finding["fingerprint"].as_str().map(str::to_owned))
             .collect();

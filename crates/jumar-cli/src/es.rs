@@ -92,5 +92,5 @@ fn write_if_changed(path: &std::path::Path, text: &str) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(());
     }
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    crate::output::write(path, text.as_bytes())
 }

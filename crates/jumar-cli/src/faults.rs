@@ -9,10 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::check::{Outcome, Scratch, command, findings, run_within};
+use crate::check::{
+    Outcome, Records, Scratch, command, refuse_misspelt_option, run_within, without_device,
+};
 
 /// What `jumar faults` takes.
 #[derive(clap::Args)]
@@ -111,6 +113,7 @@ impl Causes {
 
 /// Runs `jumar faults`.
 pub fn run(options: &Faults) -> Result<ExitCode> {
+    refuse_misspelt_option("faults", &options.program)?;
     let scratch = Scratch::new()?;
     let (normal, sites) = find_sites(options, &scratch)?;
     println!(
@@ -149,22 +152,24 @@ pub fn run(options: &Faults) -> Result<ExitCode> {
 
 /// Runs the program as it is, and lists the calls and tasks that can fail, each with its turn.
 fn find_sites(options: &Faults, scratch: &Scratch) -> Result<(Normal, Vec<(String, u64)>)> {
-    let (log, report) = (scratch.file("calls"), scratch.file("first"));
+    let log = scratch.file("calls");
     let mut command = command(&options.program)?;
-    command
-        .env("JUMAR_FAULT_LOG", &log)
-        .env("JUMAR_CHECK", "1")
-        .env("JUMAR_CHECK_REPORT", &report);
+    command.env("JUMAR_FAULT_LOG", &log).env("JUMAR_CHECK", "1");
+    let records = Records::prepare(scratch, "first", &mut command)?;
     let limit = Duration::from_secs(options.limit);
-    let outcome = run_within(&mut command, limit, &scratch.file("output"))?;
+    let outcome = run_within(&mut command, limit)?;
     let Some(code) = outcome.code else {
         anyhow::bail!(
             "the program does not end within {} s by itself",
             options.limit
         );
     };
+    let Some(found) = records.read().context("the run without a fault")? else {
+        anyhow::bail!("{}", without_device(&options.program));
+    };
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for name in fs::read_to_string(&log).unwrap_or_default().lines() {
+    let calls = fs::read_to_string(&log).context("the calls of the run without a fault")?;
+    for name in calls.lines() {
         let wanted = options
             .only
             .as_deref()
@@ -182,7 +187,7 @@ fn find_sites(options: &Faults, scratch: &Scratch) -> Result<(Normal, Vec<(Strin
     let normal = Normal {
         code,
         output: outcome.output,
-        findings: findings(&report).iter().filter_map(fingerprint).collect(),
+        findings: found.iter().filter_map(fingerprint).collect(),
     };
     Ok((normal, sites))
 }
@@ -253,16 +258,21 @@ fn one(
     turn: u64,
 ) -> Result<Taken> {
     let file = |what: &str| scratch.file(&format!("{what}-{site}"));
-    let (report, crash) = (file("findings"), file("crash"));
+    let crash = file("crash");
     let mut command = command(&options.program)?;
     command
         .env("JUMAR_FAULT", format!("{name}#{turn}"))
         .env("JUMAR_CRASH_REPORT", &crash)
-        .env("JUMAR_CHECK", "1")
-        .env("JUMAR_CHECK_REPORT", &report);
+        .env("JUMAR_CHECK", "1");
+    let records = Records::prepare(scratch, &site.to_string(), &mut command)?;
     let limit = Duration::from_secs(options.limit);
-    let outcome = run_within(&mut command, limit, &file("output"))?;
-    let new: Vec<Value> = findings(&report)
+    let outcome = run_within(&mut command, limit)?;
+    let found = records
+        .read()
+        .with_context(|| format!("the run in which {name}#{turn} fails"))?;
+    // A program whose first call of a device fails may use none.
+    let new: Vec<Value> = found
+        .unwrap_or_default()
         .into_iter()
         .filter(|finding| {
             fingerprint(finding).is_none_or(|print| !normal.findings.contains(&print))

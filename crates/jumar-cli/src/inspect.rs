@@ -54,14 +54,15 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     first.truncate(known);
     let text = if first.starts_with(graph::MAGIC) {
         let model = checked(&mut file, &first).with_context(|| path.display().to_string())?;
-        offline(&model, options.details())?
+        offline(&model, options.details()).with_context(|| path.display().to_string())?
     } else if graph::vendor::header(&first).is_some() {
         let bytes =
             files::read(path, files::LARGEST).with_context(|| path.display().to_string())?;
-        describe(&bytes, None, options.details())?
+        describe(&bytes, None, options.details()).with_context(|| path.display().to_string())?
     } else {
         let bytes = graph::onnx::read_file(path).map_err(|error| anyhow!("{error}"))?;
-        describe(&bytes, path.parent(), options.details())?
+        describe(&bytes, path.parent(), options.details())
+            .with_context(|| path.display().to_string())?
     };
     print!("{text}");
     Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ mod faults;
 mod info;
 mod inspect;
 mod msprof;
+mod output;
 mod report;
 mod run;
 mod torch;

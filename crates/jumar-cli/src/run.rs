@@ -95,6 +95,7 @@ enum Level {
 
 /// Replaces this process by the program.
 pub fn run(options: &Options) -> Result<ExitCode> {
+    crate::check::refuse_misspelt_option("run", &options.program)?;
     let tree = Tree::own()?;
     let mut command = command(options, &tree)?;
     if let Some(page) = options.trace.as_deref().filter(|file| is_page(file)) {
@@ -311,6 +312,19 @@ mod tests {
             let error = chosen(&parse(&["--profile", name, "app"])).unwrap_err();
             assert!(format!("{error:#}").contains(sentence), "{error:#}");
         }
+    }
+
+    #[test]
+    fn a_misspelt_option_is_not_run_as_a_program() {
+        let refused = |arguments: &[&str]| {
+            let options = parse(arguments);
+            let error = crate::check::refuse_misspelt_option("run", &options.program);
+            error.expect_err("an option").to_string()
+        };
+        assert!(refused(&["--device", "3", "app"]).contains("did you mean --devices?"));
+        assert!(refused(&["--nonsense", "app"]).contains("`jumar run --help`"));
+        let options = parse(&["app", "--device"]);
+        assert!(crate::check::refuse_misspelt_option("run", &options.program).is_ok());
     }
 
     #[test]

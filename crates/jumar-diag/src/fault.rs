@@ -1,24 +1,23 @@
 //! Tasks that are made to fail when their turn comes, as work on a device fails long after the call that queued it.
 
-use std::fs::File;
-use std::io::Write as _;
-
 use jumar_core::sync::{AtomicU64, Mutex, Ordering};
 use jumar_core::{Admission, Op, Probe};
 use jumar_types::{Error, ErrorKind};
+
+use crate::record_file::RecordFile;
 
 /// Lets one task fail, or writes down which could.
 pub struct TaskFaults {
     call: String,
     turn: u64,
     seen: AtomicU64,
-    log: Mutex<Option<File>>,
+    log: Mutex<Option<RecordFile>>,
 }
 
 impl TaskFaults {
     /// Lets the task fail that is the `turn`th (from 1; 0: none) of those that the function `call` queues. The names of functions
     /// that queue tasks go to `log`, one a line behind `task:`.
-    pub fn new(call: String, turn: u64, log: Option<File>) -> TaskFaults {
+    pub fn new(call: String, turn: u64, log: Option<RecordFile>) -> TaskFaults {
         TaskFaults {
             call,
             turn,
@@ -42,8 +41,7 @@ impl Probe for TaskFaults {
             return None;
         }
         if let Some(file) = &mut *self.log.lock() {
-            // One write each, so that a program that is killed leaves whole lines.
-            let _ignored = file.write_all(format!("task:{}\n", admission.call).as_bytes());
+            file.append(&format!("task:{}", admission.call));
         }
         if admission.call != self.call {
             return None;

@@ -7,4 +7,5 @@
 pub mod check;
 pub mod fault;
 pub mod output_file;
+pub mod record_file;
 pub mod trace;

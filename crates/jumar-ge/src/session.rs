@@ -148,7 +148,7 @@ pub fn finalize() -> GeResult<()> {
     let sessions = std::mem::take(&mut engine.sessions);
     drop(engine);
     // It ends them in good order: a session on the stack may be destroyed behind it.
-    if let Some(check) = jumar::check::from_environment() {
+    if let Some(check) = jumar::check::of_process() {
         sessions
             .keys()
             .for_each(|id| check.ended(SESSION, *id, "GEFinalize"));
@@ -277,7 +277,7 @@ pub const SESSION: &str = "session";
 /// Refuses what needs the engine; it is a mistake of its own where the engine was there and is gone.
 fn not_started(engine: &Engine) -> GeError {
     if let Some(location) = engine.ended_at
-        && let Some(check) = jumar::check::from_environment()
+        && let Some(check) = jumar::check::of_process()
     {
         check.find(
             Finding::now("JMR-GE-002", "the Graph Engine is used after GEFinalize").and(
@@ -330,7 +330,7 @@ pub fn create(options: Options) -> GeResult<u64> {
         }),
     );
     drop(engine);
-    if let Some(check) = jumar::check::from_environment() {
+    if let Some(check) = jumar::check::of_process() {
         check.made(SESSION, id, Some(id), "ge::Session", 0);
     }
     Ok(id)
@@ -340,7 +340,7 @@ pub fn create(options: Options) -> GeResult<u64> {
 pub fn destroy(id: u64) {
     let session = engine().sessions.remove(&id);
     if let Some(session) = session {
-        if let Some(check) = jumar::check::from_environment() {
+        if let Some(check) = jumar::check::of_process() {
             check.ended(SESSION, id, "its destructor");
         }
         if let Err(fail) = session.close(id) {

@@ -1,33 +1,45 @@
 //! The checks, as the environment asks for them.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jumar_core::sync::thread;
 use jumar_core::{Backend, Profile, Span};
 use jumar_cpu::{CpuBackend, guard};
+use jumar_types::{Error, ErrorKind, Result};
+
 pub use jumar_diag::check::{
     Allocation, Check, DEPTH, Finding, Line, Options, Rule, Script, Severity, SourceLocation,
     Touch, Walk, fork_ended, fork_prepared, here, in_call, is_in_script, rules, set_outer_script,
     set_script, stack_text,
 };
 
-use crate::config::variable;
+use crate::config::{path, variable};
 use crate::profile::built_in;
 
-static CHECK: OnceLock<Option<Arc<Check>>> = OnceLock::new();
+static CHECK: OnceLock<Result<Option<Arc<Check>>>> = OnceLock::new();
 
-/// Returns the process's checks, if `JUMAR_CHECK` asks for them. They are made at the first call.
-pub fn from_environment() -> Option<Arc<Check>> {
+/// Returns the process's checks, if `JUMAR_CHECK` asks for them. The first call creates them.
+///
+/// # Errors
+/// `InvalidFile`: the report cannot be written, or the baseline cannot be read. A program that was to be checked does not run
+/// unchecked: its runtime is not built, with this error.
+pub fn from_environment() -> Result<Option<Arc<Check>>> {
     let make = || {
-        let check = make();
+        let check = make()?;
         if let Some(check) = check.clone() {
             start_observer(check);
         }
-        check
+        Ok(check)
     };
     CHECK.get_or_init(make).clone()
+}
+
+/// Returns the process's checks, if there are any. Where they could not be created, the runtime is not built either, and the first
+/// call that uses a device answers the error.
+pub fn of_process() -> Option<Arc<Check>> {
+    from_environment().ok().flatten()
 }
 
 /// The status of a program that was ended because it stood still forever.
@@ -109,37 +121,64 @@ pub fn set_script_signal(signal: u32, file: u32) {
     guard::set_script(signal, file);
 }
 
-/// Makes checks of their own for a forked child, which knows nothing of the parent's.
-pub fn anew() -> Option<Arc<Check>> {
+/// Creates checks for a forked child, which does not share those of its parent.
+///
+/// # Errors
+/// As [`from_environment`].
+pub fn anew() -> Result<Option<Arc<Check>>> {
     make()
 }
 
-fn make() -> Option<Arc<Check>> {
-    let asked = variable("JUMAR_CHECK").filter(|text| text != "0")?;
-    let rules = match asked.as_str() {
-        "1" => Vec::new(),
-        list => list.split(',').map(str::to_owned).collect(),
+/// Reads a list of rules, as `JUMAR_CHECK` and `jumar check --rules` hold it. The empty list stands for all rules but the lints.
+///
+/// # Errors
+/// What the list must be.
+pub fn rules_of(list: &str) -> std::result::Result<Vec<String>, String> {
+    if list == "1" {
+        return Ok(Vec::new());
+    }
+    rules::list(list).map_err(|entry| {
+        format!(
+            "1, `all`, or ids of rules with commas between them, and no id of a rule begins with \"{entry}\"; docs/rules lists them, \
+             for example JMR-SYNC-001"
+        )
+    })
+}
+
+fn make() -> Result<Option<Arc<Check>>> {
+    let asked = variable("JUMAR_CHECK").filter(|text| text != "0");
+    // An invalid list was refused by `Settings::from_environment`.
+    let Some(rules) = asked.and_then(|list| rules_of(&list).ok()) else {
+        return Ok(None);
     };
-    let baseline = variable("JUMAR_CHECK_BASELINE")
-        .and_then(|path| std::fs::read_to_string(path).ok())
-        .map(|text| text.lines().map(str::to_owned).collect())
-        .unwrap_or_default();
+    let baseline = match path("JUMAR_CHECK_BASELINE") {
+        None => Vec::new(),
+        Some(file) => baseline(&file)?,
+    };
     let options = Options {
         rules,
-        report: variable("JUMAR_CHECK_REPORT").map(PathBuf::from),
+        report: path("JUMAR_CHECK_REPORT"),
+        status: path("JUMAR_CHECK_STATUS"),
         baseline,
         chinese: variable("JUMAR_CHECK_LANGUAGE").is_some_and(|text| text.starts_with("zh")),
         poison: crate::schedule::is_late(),
         protect: is_protecting(),
         replay: variable("JUMAR_CHECK_REPLAY").unwrap_or_default(),
     };
-    match Check::new(options) {
-        Ok(check) => Some(Arc::new(check)),
-        Err(error) => {
-            eprintln!("jumar: {error}");
-            None
-        }
-    }
+    Check::new(options).map(|check| Some(Arc::new(check)))
+}
+
+/// The most that a file of known findings may hold, so that a device named by mistake is an error.
+const MAX_BASELINE_BYTES: u64 = 64 << 20;
+
+/// Reads the fingerprints of known findings.
+fn baseline(file: &Path) -> Result<Vec<String>> {
+    let text = crate::input_file::read_text(file, MAX_BASELINE_BYTES).map_err(|error| {
+        let sentence = format!("the baseline {} cannot be read: {error}", file.display());
+        Error::new(ErrorKind::InvalidFile, sentence)
+            .fix("Name a file that `jumar check --save-baseline` has written.")
+    })?;
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
 /// Reads and fills memory for the checks.

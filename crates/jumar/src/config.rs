@@ -2,15 +2,19 @@
 //!
 //! `docs/environment.md` lists every variable.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jumar_core::{Config, Probe, Profile, Runtime};
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
+use jumar_diag::record_file::RecordFile;
 use jumar_types::{Error, ErrorKind, Result};
 
 /// How many devices a process can see at most.
 pub const MAX_DEVICES: u32 = 64;
+
+/// How many worker threads a process can have at most.
+pub const MAX_WORKERS: u64 = 1024;
 
 /// What a runtime is built from.
 #[derive(Clone, Debug)]
@@ -49,8 +53,10 @@ impl Settings {
     /// `ASCEND_RT_VISIBLE_DEVICES`.
     ///
     /// # Errors
-    /// `InvalidArgument`: a variable with a value that it cannot have; the sentence names both.
+    /// `InvalidArgument`: one of Jumar's own variables, of this list or another, has a value that it cannot have; the sentence names
+    /// both.
     pub fn from_environment() -> Result<Settings> {
+        crate::variables::validate()?;
         let mut settings = Settings::default();
         if let Some(text) = variable("JUMAR_DEVICES") {
             settings.devices = number("JUMAR_DEVICES", &text, 1, u64::from(MAX_DEVICES))? as u32;
@@ -59,9 +65,9 @@ impl Settings {
             settings.profile = crate::profile::find(&name)?;
         }
         if let Some(text) = variable("JUMAR_WORKERS") {
-            settings.workers = Some(number("JUMAR_WORKERS", &text, 1, 1024)? as usize);
+            settings.workers = Some(number("JUMAR_WORKERS", &text, 1, MAX_WORKERS)? as usize);
         }
-        settings.trace = variable("JUMAR_TRACE").map(PathBuf::from);
+        settings.trace = path("JUMAR_TRACE");
         if let Some(text) = variable("JUMAR_MATRIX_UNIT") {
             settings.matrix_unit = number("JUMAR_MATRIX_UNIT", &text, 0, 1)? == 1;
         }
@@ -78,7 +84,8 @@ impl Settings {
     /// Builds a runtime.
     ///
     /// # Errors
-    /// `DeviceSetup`: the machine has too little memory or address space.
+    /// `DeviceSetup`: the machine has too little memory or address space; `InvalidFile`: a file of the checks, of fault injection or of
+    /// the timeline cannot be written or read.
     pub fn build(&self) -> Result<Runtime> {
         let visible = self.visible_devices();
         if self.matrix_unit {
@@ -113,9 +120,8 @@ impl Settings {
             probes.push(crate::trace_start(path)?);
         }
         if let Some(faults) = FaultSettings::read() {
-            let log = faults
-                .log
-                .and_then(|path| jumar_diag::output_file::append(path.as_ref()).ok());
+            let log = faults.log.as_deref().map(FaultSettings::open_log);
+            let log = log.transpose()?;
             let (call, turn) = match faults.call.strip_prefix("task:") {
                 Some(call) => (call.to_owned(), faults.turn),
                 None => (String::new(), 0),
@@ -124,7 +130,7 @@ impl Settings {
                 call, turn, log,
             )));
         }
-        if let Some(check) = crate::check::from_environment() {
+        if let Some(check) = crate::check::from_environment()? {
             check.set_memory(Arc::new(crate::check::Memory(backend.clone())));
             probes.push(check);
         }
@@ -298,8 +304,15 @@ pub fn collectives_variable(name: &str) -> Option<String> {
     variable(name)
 }
 
+/// Returns a variable as text; `None` if it is not set, empty, or not UTF-8, which [`crate::variables::validate`] refuses.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns a variable that holds the name of a file, in any encoding.
+pub(crate) fn path(name: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
 }
 
 fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
@@ -331,28 +344,59 @@ pub fn summary() -> bool {
 }
 
 /// Returns the file for the stack of a crash: `JUMAR_CRASH_REPORT`.
-pub fn crash_report() -> Option<String> {
-    variable("JUMAR_CRASH_REPORT")
+pub fn crash_report() -> Option<PathBuf> {
+    path("JUMAR_CRASH_REPORT")
 }
 
 impl FaultSettings {
+    /// Opens the file to which calls and tasks that can fail are recorded.
+    ///
+    /// # Errors
+    /// `InvalidFile`: it cannot be written.
+    pub fn open_log(path: &Path) -> Result<RecordFile> {
+        let status = self::path("JUMAR_CHECK_STATUS");
+        RecordFile::open(path, status.as_deref()).map_err(|error| {
+            let sentence = format!(
+                "JUMAR_FAULT_LOG is \"{}\", which cannot be written: {error}",
+                path.display()
+            );
+            Error::new(ErrorKind::InvalidFile, sentence)
+        })
+    }
+
     /// Reads `JUMAR_FAULT` (`aclrtMalloc#3`) and `JUMAR_FAULT_LOG`. `None`: neither is set.
     pub fn read() -> Option<FaultSettings> {
-        let log = variable("JUMAR_FAULT_LOG").map(PathBuf::from);
-        let text = variable("JUMAR_FAULT");
-        if text.is_none() && log.is_none() {
+        let log = path("JUMAR_FAULT_LOG");
+        // An invalid value was refused by `Settings::from_environment`.
+        let fault = variable("JUMAR_FAULT").and_then(|text| fault_of(&text).ok());
+        if fault.is_none() && log.is_none() {
             return None;
         }
-        let text = text.unwrap_or_default();
-        let (call, turn) = text.split_once('#').unwrap_or((text.as_str(), "1"));
-        Some(FaultSettings {
-            call: call.to_owned(),
-            turn: match call {
-                "" => 0,
-                _ => turn.parse().unwrap_or(1),
-            },
-            log,
-        })
+        let (call, turn) = fault.unwrap_or_default();
+        Some(FaultSettings { call, turn, log })
+    }
+}
+
+/// Reads the value of `JUMAR_FAULT`: a function, `*`, or `task:` and a function, and the number of its call behind `#`.
+///
+/// # Errors
+/// What the value must be.
+pub(crate) fn fault_of(text: &str) -> std::result::Result<(String, u64), String> {
+    let (call, turn) = text.split_once('#').unwrap_or((text, "1"));
+    let function = call.strip_prefix("task:").unwrap_or(call);
+    let is_name = |name: &str| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        !name.is_empty() && name.chars().all(is_part)
+    };
+    if function != "*" && !is_name(function) {
+        return Err("a function, such as aclrtMalloc#3, `*`, or `task:` and a function".to_owned());
+    }
+    match turn.parse() {
+        Ok(turn) if turn > 0 => Ok((call.to_owned(), turn)),
+        _ => Err(format!(
+            "a function and the number of its call, from 1 to {}",
+            u64::MAX
+        )),
     }
 }
 

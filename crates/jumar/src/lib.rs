@@ -36,6 +36,7 @@ mod element;
 mod event;
 mod fusion_switches;
 mod graph;
+pub mod input_file;
 mod kernel;
 mod model;
 mod pending;
@@ -46,6 +47,7 @@ pub mod single_op;
 mod stream;
 pub mod toolkit;
 mod trace;
+pub mod variables;
 
 pub use buffer::{DeviceBuffer, DevicePart, OnDevice, PinnedBuffer};
 pub use builder::RuntimeBuilder;
@@ -57,7 +59,7 @@ pub use event::Event;
 pub use graph::{Capture, Graph};
 pub use jumar_core::{Chip, Limits, Profile};
 #[doc(hidden)]
-pub use jumar_diag::output_file;
+pub use jumar_diag::{output_file, record_file};
 pub use jumar_types::dtype::DataType;
 pub use jumar_types::{Error, ErrorKind, Result};
 pub use kernel::{Kernel, KernelArg, KernelModule, LaunchConfig};

@@ -71,6 +71,9 @@ pub fn built_in(name: &str) -> Option<Profile> {
     Some(profile(file.clone()))
 }
 
+/// The most that a profile's file may hold.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
 /// Finds a profile by what `JUMAR_PROFILE` holds: the name of a built-in one, or the path of a file (anything with a slash,
 /// or with the ending `.toml`).
 ///
@@ -78,11 +81,12 @@ pub fn built_in(name: &str) -> Option<Profile> {
 /// `InvalidArgument`: no such name, or a file that cannot be read or is not a profile.
 pub fn find(setting: &str) -> Result<Profile> {
     if setting.contains('/') || setting.ends_with(".toml") {
-        let text = std::fs::read_to_string(Path::new(setting)).map_err(|error| {
-            bad(format!(
-                "JUMAR_PROFILE is \"{setting}\", a file that cannot be read: {error}"
-            ))
-        })?;
+        let text =
+            crate::input_file::read_text(Path::new(setting), MAX_FILE_BYTES).map_err(|error| {
+                bad(format!(
+                    "JUMAR_PROFILE is \"{setting}\", a file that cannot be read: {error}"
+                ))
+            })?;
         return read(&text, setting);
     }
     built_in(setting).ok_or_else(|| {

@@ -4,28 +4,59 @@
 //! `task:` before it the call goes well and the task that it queues fails; the facade does that.
 //! `JUMAR_FAULT_LOG` names a file to which every call that could have failed is written, with its source location.
 
-use std::io::Write as _;
-
 use jumar::engine::sync::{AtomicU64, Mutex, Ordering};
-use jumar_types::{Error, ErrorKind};
+use jumar::record_file::RecordFile;
+use jumar_types::{Error, ErrorKind, Result};
 
 use crate::Call;
+use crate::generated::calls;
 
 /// Which call fails.
 pub(crate) struct Plan {
     name: String,
     turn: u64,
     seen: AtomicU64,
-    log: Mutex<Option<std::fs::File>>,
+    log: Mutex<Option<RecordFile>>,
     struck: AtomicU64,
+}
+
+/// Refuses a value of `JUMAR_FAULT` that names no function of the interface: it would be a run without a fault.
+///
+/// # Errors
+/// `InvalidArgument`: no function has that name.
+pub(crate) fn validate() -> Result<()> {
+    let Some(settings) = jumar::config::FaultSettings::read() else {
+        return Ok(());
+    };
+    let name = settings
+        .call
+        .strip_prefix("task:")
+        .unwrap_or(&settings.call);
+    let first_phase = name.strip_suffix("GetWorkspaceSize").unwrap_or(name);
+    let is_known = matches!(name, "" | "*")
+        || calls::ALL.iter().any(|call| call.name == name)
+        || jumar_eager::signatures::ALL
+            .iter()
+            .any(|operator| operator.name == first_phase);
+    if is_known {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::InvalidArgument,
+        format!("JUMAR_FAULT names \"{name}\", which is not a function of the interface"),
+    )
+    .fix(
+        "Name a function as its header does, such as aclrtMalloc#3, or `*` for any that can fail.",
+    ))
 }
 
 impl Plan {
     pub(crate) fn from_environment() -> Option<Plan> {
         let settings = jumar::config::FaultSettings::read()?;
+        // A log that cannot be opened is an error of the first call that uses a device.
         let log = settings
             .log
-            .and_then(|path| jumar::output_file::append(path.as_ref()).ok());
+            .and_then(|path| jumar::config::FaultSettings::open_log(&path).ok());
         Some(Plan {
             name: settings.call,
             turn: settings.turn,
@@ -42,7 +73,7 @@ impl Plan {
             None => kind_of(call.name)?,
         };
         if let Some(file) = &mut *self.log.lock() {
-            let _ignored = file.write_all(format!("{}\n", call.name).as_bytes());
+            file.append(call.name);
         }
         if self.name != "*" && self.name != call.name {
             return None;
@@ -65,7 +96,7 @@ impl Plan {
             && self.struck.load(Ordering::Relaxed) == 0
             && let Some(file) = &mut *self.log.lock()
         {
-            let _ignored = file.write_all(b"!not reached\n");
+            file.append("!not reached");
         }
     }
 }

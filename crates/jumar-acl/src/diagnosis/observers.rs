@@ -172,7 +172,11 @@ pub fn is_off() -> bool {
 pub(crate) fn watcher() -> Option<&'static CallObservers> {
     if crate::process::is_forked() {
         let child = || {
-            let check = jumar::check::anew();
+            // The parent's error was the answer to its first call; a child that cannot be checked reports it.
+            let check = jumar::check::anew().unwrap_or_else(|error| {
+                eprintln!("jumar: {error}");
+                None
+            });
             check.is_some().then_some(CallObservers {
                 check,
                 faults: None,
@@ -181,7 +185,7 @@ pub(crate) fn watcher() -> Option<&'static CallObservers> {
         return CHILD.get_or_init(child).as_ref();
     }
     let watcher = WATCHER.get_or_init(|| {
-        let check = jumar::check::from_environment();
+        let check = jumar::check::of_process();
         let faults = faults::Plan::from_environment();
         let anybody = check.is_some() || faults.is_some() || jumar::schedule::wants_calls();
         let mode = if anybody { ON } else { OFF };

@@ -1,6 +1,7 @@
 //! The stack of a program that crashes, for fault injection: it shows the call whose failure the program did not handle.
 
 use std::ffi::c_int;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Faults and aborts of the program's own.
@@ -14,7 +15,7 @@ const SIGNALS: [c_int; 5] = [
 /// How long the stack may take to be read, in seconds: a crash inside the allocator holds its lock.
 const PATIENCE: u32 = 10;
 
-static REPORT: OnceLock<String> = OnceLock::new();
+static REPORT: OnceLock<PathBuf> = OnceLock::new();
 
 /// Lets a crash write its stack where `JUMAR_CRASH_REPORT` says.
 pub(super) fn report() {

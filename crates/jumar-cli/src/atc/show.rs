@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -15,7 +14,7 @@ pub fn to_json(from: &Path, to: &Path) -> Result<()> {
     let value = describe(&bytes, from.parent()).with_context(|| from.display().to_string())?;
     let mut text = serde_json::to_string_pretty(&value)?;
     text.push('\n');
-    fs::write(to, text).with_context(|| to.display().to_string())
+    crate::output::write(to, text.as_bytes())
 }
 
 /// Returns a model as JSON, in the shape that the toolchain's own dumps have: a name, attributes, and graphs of operators whose
@@ -213,6 +212,8 @@ pub fn summary(bytes: &[u8]) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn digits() -> Vec<u8> {

@@ -26,24 +26,10 @@ pub fn convert(list: &str, folder: &str) -> Result<()> {
     }
     fs::create_dir_all(folder).with_context(|| folder.to_owned())?;
     for (path, bytes) in &written {
-        write(path, bytes).with_context(|| path.display().to_string())?;
+        crate::output::write(path, bytes)?;
         println!("{}: {} bytes", path.display(), bytes.len());
     }
     Ok(())
-}
-
-/// Writes beside the target and renames, so that no program ever sees half a file.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-    let run = || {
-        fs::write(&temporary, bytes)?;
-        fs::rename(&temporary, path)
-    };
-    run().inspect_err(|_| {
-        // The first error is reported.
-        let _ = fs::remove_file(&temporary);
-    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! The timelines of several processes become one: their rows stand under one another, on the clock that all processes of a machine
 //! share.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -32,6 +31,9 @@ pub struct Options {
 }
 
 const PAGE: &str = include_str!("page.html");
+
+/// The most that a timeline or a list of findings may hold.
+const MAX_FILE_BYTES: u64 = 8 << 30;
 
 /// Writes the page.
 pub fn run(options: &Options) -> Result<ExitCode> {
@@ -70,8 +72,7 @@ pub fn write(timelines: &[impl AsRef<Path>], findings: Option<&Path>, output: &P
         Some(file) => read(file)?,
         None => Value::Array(Vec::new()),
     };
-    fs::write(output, page(&merge(traces), &findings))
-        .with_context(|| format!("writing {}", output.display()))
+    crate::output::write(output, page(&merge(traces), &findings).as_bytes())
 }
 
 /// The row groups of one process: the host, and each device.
@@ -128,7 +129,8 @@ fn merge(mut traces: Vec<Value>) -> Value {
 }
 
 fn read(file: &Path) -> Result<Value> {
-    let text = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let text = jumar::input_file::read_text(file, MAX_FILE_BYTES)
+        .with_context(|| format!("cannot read {}", file.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))
 }
 
@@ -142,6 +144,8 @@ fn page(trace: &Value, findings: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use serde_json::json;
 

@@ -50,6 +50,9 @@ pub struct Options {
     pub rules: Vec<String>,
     /// A file to which each finding is appended as a line of JSON.
     pub report: Option<PathBuf>,
+    /// The file of the run's status ([`crate::record_file::RunStatus`]): the checks state there that they started, and that a finding could not be
+    /// written to `report`.
+    pub status: Option<PathBuf>,
     /// Fingerprints of findings that are known and not reported.
     pub baseline: Vec<String>,
     /// Findings are printed in Chinese if there is a text.

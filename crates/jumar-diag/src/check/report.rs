@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write as _;
 
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::json;
@@ -12,6 +10,7 @@ use serde_json::json;
 use super::rules::{Rule, Severity};
 use super::source_location::SourceLocations;
 use super::{Finding, Options};
+use crate::record_file::{RecordFile, RunStatus};
 
 /// A number for a value, the same in every run.
 pub(super) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
@@ -21,7 +20,7 @@ pub(super) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
 }
 
 pub(super) struct Report {
-    file: Option<File>,
+    file: Option<RecordFile>,
     baseline: Vec<String>,
     chinese: bool,
     replay: String,
@@ -34,15 +33,25 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn new(options: &Options) -> Result<Report> {
         let open = |path: &std::path::PathBuf| {
-            crate::output_file::append(path).map_err(|error| {
+            RecordFile::open(path, options.status.as_deref()).map_err(|error| {
                 Error::new(
                     ErrorKind::InvalidFile,
                     format!("the report {} cannot be written: {error}", path.display()),
                 )
             })
         };
+        let file = options.report.as_ref().map(open).transpose()?;
+        if let Some(path) = &options.status {
+            RunStatus::open(path)
+                .and_then(|status| status.set_started())
+                .map_err(|error| {
+                    let sentence =
+                        format!("the status {} cannot be written: {error}", path.display());
+                    Error::new(ErrorKind::InvalidFile, sentence)
+                })?;
+        }
         Ok(Report {
-            file: options.report.as_ref().map(open).transpose()?,
+            file,
             baseline: options.baseline.clone(),
             chinese: options.chinese,
             replay: options.replay.clone(),
@@ -126,8 +135,7 @@ impl Report {
                 "missing": finding.missing, "lines": lines, "fingerprint": fingerprint,
                 "process": std::process::id(),
             });
-            // One write each, so that a program that is killed leaves whole lines.
-            let _ignored = file.write_all(format!("{value}\n").as_bytes());
+            super::source_location::outside(|| file.append(&value.to_string()));
         }
     }
 

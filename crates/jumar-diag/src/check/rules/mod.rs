@@ -46,6 +46,21 @@ pub struct Rule {
     pub fix: &'static str,
 }
 
+/// Reads a list of rules: ids or their beginnings, with commas between them, or `all`.
+///
+/// # Errors
+/// The entry with which no rule's id begins.
+pub fn list(text: &str) -> Result<Vec<String>, String> {
+    let entry = |entry: &str| {
+        let known = entry == "all" || RULES.iter().any(|rule| rule.id.starts_with(entry));
+        match known && !entry.is_empty() {
+            true => Ok(entry.to_owned()),
+            false => Err(entry.to_owned()),
+        }
+    };
+    text.split(',').map(|one| entry(one.trim())).collect()
+}
+
 /// Finds a rule by its id.
 pub fn find(id: &str) -> Option<&'static Rule> {
     let at = RULES.binary_search_by(|rule| rule.id.cmp(id)).ok()?;
