@@ -1,7 +1,7 @@
 //! The Graph Engine: operators that programs link to graphs, sessions that build and run these, and offline models.
 //!
 //! The C++ classes of `include/ge` and `include/graph` are thin: `cpp/` defines them; each object holds a number, and each
-//! method is one [`call`] with a message. What the numbers stand for lives in `world` (operators and graphs) and `session`. The runtime is the
+//! method is one [`call`] with a message. What the numbers stand for lives in `registry` (operators and graphs) and `session`. The runtime is the
 //! process's one runtime, which jumar-acl owns: streams and device memory come from there. Building a graph needs
 //! neither it nor any thread.
 #![forbid(unsafe_code)]

@@ -8,8 +8,10 @@ mod coverage;
 mod dependencies;
 mod files;
 mod folders;
+mod guidance;
 mod misuse;
 mod source;
+mod sources;
 mod vocabulary;
 
 use std::time::Instant;
@@ -77,6 +79,18 @@ const CHECKS: &[(&str, Check)] = &[
     (
         "each misuse that the specification lists is shown by a case of its row",
         misuse::shown,
+    ),
+    (
+        "each source that a test or the interface's data cites is on docs/sources.md",
+        sources::listed,
+    ),
+    (
+        "docs/divergences.md lists the conventions that no document states",
+        sources::conventions,
+    ),
+    (
+        "each path that the pages for newcomers name exists",
+        guidance::paths,
     ),
     (
         "the page of environment variables names what the sources read",

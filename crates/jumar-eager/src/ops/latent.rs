@@ -1,6 +1,6 @@
 //! Queries and keys of latent attention (MLA) from tokens: products with the weights, norms, rotations, and the cache of keys.
 //!
-//! The rotation is not documented: as in the model that latent attention comes from, the even entries are the first half and the odd
+//! Not documented: the rotation. As in the model that latent attention comes from, the even entries are the first half and the odd
 //! ones the second, `out = x * cos + rotate_half(x) * sin` behind that. Between the products, values are rounded to the type of the
 //! tokens.
 

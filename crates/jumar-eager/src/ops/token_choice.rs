@@ -202,7 +202,7 @@ impl Kernel for Choose {
                     }
                 }
                 if let Some((values, tokens)) = sorted {
-                    // What is behind the kept ones is not documented but for the zeros.
+                    // Not documented: what follows the kept ones, but for the zeros.
                     let (values, tokens) = (values.slice(start, width), tokens.slice(start, width));
                     values.fill(0.0);
                     tokens.fill(0);

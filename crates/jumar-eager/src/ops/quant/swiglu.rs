@@ -466,7 +466,7 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             let flat = cx.reshaped(activated, &[rows, width / 2])?;
             cx.rows(RowLargest, &[Some(flat)], &[Some(found)])?;
             let found = cx.reshaped(found, &[rows])?;
-            // The least scale is not documented: a group of zeros has the scale 0 here.
+            // Not documented: the least scale. A group of zeros has the scale 0 here.
             let function = Largest {
                 rows: 1,
                 divisor: largest,

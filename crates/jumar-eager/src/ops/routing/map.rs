@@ -184,8 +184,10 @@ fn matrix(cx: &Cx<'_>, param: &str) -> Result<(View, [usize; 2]), Refusal> {
     }
 }
 
-/// Adds the rows of each token up, times their probabilities. Where each token has as many rows, `outIndex` and `permuteTokenId` are not
-/// documented: here they satisfy the formula of the other mode, `out[permuteTokenId[i]] += rows[outIndex[i]]`.
+/// Adds the rows of each token up, times their probabilities.
+///
+/// Not documented: `outIndex` and `permuteTokenId` where each token has as many rows. Here they satisfy the formula of the other mode,
+/// `out[permuteTokenId[i]] += rows[outIndex[i]]`.
 pub(super) fn unpermute(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (rows, [count, width]) = matrix(cx, "permutedTokens")?;
     let out = cx.out("unpermutedTokens")?;

@@ -220,7 +220,7 @@ fn combined(cx: &mut Cx<'_>) -> Result<(View, Deployment), Refusal> {
             cx.int("commQuantMode")?
         )));
     }
-    // With 2, results may travel as int8. How they are rounded is not documented; here they are not.
+    // Not documented: how results are rounded that may travel as int8, with 2. Here they are not.
     let scales = cx.tensor("expertScales")?;
     cx.check_dtype(&scales, DataType::Float32)?;
     cx.check_dims(&scales, &[of.tokens, of.each])?;

@@ -1,8 +1,9 @@
 //! Tokens that go to experts on other ranks, and the results that come back.
 //!
 //! The first `sharedExpertRankNum` ranks have one expert each that all tokens go to; the others share the experts that tokens
-//! choose. What `expandIdx`, `assistInfoForCombine` and `epRecvCounts` hold is not documented but for their sizes: here they
-//! are the number of a token among those of its rank and expert; its rank, index and choice; and the end of the rows of each
+//! choose.
+//!
+//! Not documented: what `expandIdx`, `assistInfoForCombine` and `epRecvCounts` hold, but for their sizes. Here they are the number of a token among those of its rank and expert; its rank, index and choice; and the end of the rows of each
 //! expert and rank. The operator that combines reads only the last.
 //!
 //! A rank sends its tokens to all ranks, and each picks those of its experts: how many rows an expert gets is known only to the
@@ -202,7 +203,7 @@ impl Deployment {
         self.most * self.per_rank().min(self.each)
     }
 
-    /// Returns the rank that computes a shared expert for the tokens of a rank. Undocumented: ranks take turns.
+    /// Returns the rank that computes a shared expert for the tokens of a rank. Not documented: here, ranks take turns.
     fn shared_rank(&self, expert: usize, of: usize) -> usize {
         expert * self.replicas() + of % self.replicas().max(1)
     }
