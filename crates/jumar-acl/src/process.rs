@@ -1,5 +1,6 @@
 //! The one runtime of a process, and what initialisation set.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use jumar::config::Settings;
@@ -42,6 +43,9 @@ pub struct Process {
     pub(crate) cores: Mutex<crate::device::CoreLimits>,
     pub(crate) data_buffers: data_buffer::DataBuffers,
     pub(crate) dvpp: crate::dvpp::State,
+    /// The threads that have asked for callbacks (aclrtProcessReport) and ended since. A number is removed when a thread with this number
+    /// asks again.
+    pub(crate) ended_reporters: Mutex<BTreeSet<u64>>,
     pub(crate) datasets: dataset::Datasets,
     pub(crate) operators: crate::aclnn::Objects,
     pub(crate) single_operators: crate::single_op::State,
@@ -57,7 +61,7 @@ pub struct Process {
     pub(crate) stream_attributes: Mutex<crate::stream::Attributes>,
     pub(crate) parameters: Mutex<crate::context::Parameters>,
     /// The functions that the program called and that Jumar does not have.
-    pub(crate) missed: Mutex<std::collections::BTreeSet<&'static str>>,
+    pub(crate) missed: Mutex<BTreeSet<&'static str>>,
     pub(crate) communication: crate::hccl::Collectives,
     pub(crate) compile_options: Mutex<crate::compile_option::Options>,
     /// The states of threads that make calls while they end.
@@ -136,6 +140,7 @@ impl Process {
             cores: Mutex::default(),
             data_buffers: data_buffer::table(),
             dvpp: crate::dvpp::State::default(),
+            ended_reporters: Mutex::default(),
             datasets: dataset::table(),
             operators: crate::aclnn::Objects::new(crate::aclnn::Communication {
                 named: crate::hccl::group_named,

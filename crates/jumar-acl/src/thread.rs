@@ -44,6 +44,8 @@ pub struct Thread {
     pub(crate) group: crate::hccl::Group,
     /// The ranges of a profile that the thread has begun.
     pub(crate) nested: crate::prof::Nested,
+    /// The number by which the thread has asked for callbacks (aclrtProcessReport); 0 if it never has.
+    pub(crate) reporter: Cell<u64>,
 }
 
 #[derive(Default)]
@@ -194,6 +196,11 @@ impl Drop for Own {
             number: thread.number.get(),
             late: false,
         });
+        let reporter = thread.reporter.get();
+        if reporter != 0 {
+            let mut ended = crate::process::get().ended_reporters.lock();
+            ended.insert(reporter);
+        }
         let list = thread.argument_list.get();
         crate::kernel::forget_list(crate::process::get(), list, "the end of its thread");
     }

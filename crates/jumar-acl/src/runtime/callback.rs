@@ -65,6 +65,9 @@ impl WaitPart {
     /// Waits for callbacks in this part. Returns the part to continue with if none came in time.
     fn process(self, cx: &Cx<'_>, role: Role, thread: u64) -> Result<Option<WaitPart>> {
         limit_ms(self.timeout, ErrorKind::InvalidArgument)?;
+        if cx.thread.reporter.replace(thread) != thread {
+            cx.process.ended_reporters.lock().remove(&thread);
+        }
         let (limit, next) = self.split();
         let limit = limit_ms(limit, ErrorKind::InvalidArgument)?;
         match cx.runtime()?.reports().process(role, thread, limit) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar::engine::sync::{Condvar, Instant, Mutex};
+use jumar::engine::sync::{Condvar, Instant, Mutex, MutexGuard};
 use jumar::engine::{Context, Stream, StreamOptions};
 use jumar_dvpp::ImageError;
 use jumar_dvpp::limits::Family;
@@ -123,6 +123,30 @@ pub(super) fn wait_until<S, T>(
             return Some(found);
         }
         drop(changed.wait_for(locked, left.min(DRAIN_INTERVAL)));
+    }
+}
+
+/// Waits for space as [`wait_until`], and then reserves it. Returns what `reserve` returned, and the guard of `order`: what the caller
+/// queues while it holds the guard follows the order of the reservations.
+///
+/// `order` is not locked while the call waits, so that a thread without a time limit delays no other thread.
+pub(super) fn reserve_in_order<'a, S, T>(
+    stream: &Stream,
+    shared: (&Mutex<S>, &Condvar),
+    order: &'a Mutex<()>,
+    until: Option<Instant>,
+    has_answer: impl Fn(&S) -> bool,
+    mut reserve: impl FnMut(&mut S) -> Option<T>,
+) -> Option<(MutexGuard<'a, ()>, T)> {
+    loop {
+        wait_until(stream, shared, until, |state| {
+            has_answer(state).then_some(())
+        })?;
+        let guard = order.lock();
+        // Another thread may have taken the space meanwhile.
+        if let Some(found) = reserve(&mut shared.0.lock()) {
+            return Some((guard, found));
+        }
     }
 }
 

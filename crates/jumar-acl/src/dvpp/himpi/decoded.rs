@@ -15,7 +15,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::super::task::{self, Accesses};
 use super::super::video::{LIMITS, natural};
 use super::super::{jpeg, png};
-use super::channel::{deadline, wait_until};
+use super::channel::{deadline, reserve_in_order, wait_until};
 use super::signal::Signal;
 use crate::Cx;
 use crate::check::frames::{self, SentFrame};
@@ -379,12 +379,16 @@ impl Shared {
         packet: Vec<u8>,
         request: &Request,
     ) -> Result<()> {
-        let _sending = self.sending.lock();
         let first = self.state.lock().round;
         let shared = (&self.state, &self.changed);
         let mut checked = request.checked();
-        // The outer option: the time limit has not passed.
-        let sent = wait_until(&self.stream, shared, until, |state| {
+        let has_answer = |state: &State| {
+            state.is_gone
+                || state.round != first
+                || !state.is_started
+                || state.contained() < LONGEST_QUEUE
+        };
+        let reserve = |state: &mut State| {
             if state.is_gone || state.round != first {
                 return Some(Err(self.interrupted()));
             }
@@ -407,8 +411,17 @@ impl Shared {
                 state.checked.insert(sent.number, checked);
             }
             Some(Ok(sent))
-        });
-        let Some(sent) = sent else {
+        };
+        // `None`: the time limit has passed.
+        let reserved = reserve_in_order(
+            &self.stream,
+            shared,
+            &self.sending,
+            until,
+            has_answer,
+            reserve,
+        );
+        let Some((sending, sent)) = reserved else {
             return Err(Error::new(
                 ErrorKind::QueueFull,
                 format!(
@@ -432,10 +445,12 @@ impl Shared {
             self.state.lock().forget(sent.number);
         }
         launched?;
-        match request.stream.end_of_stream {
+        let ended = match request.stream.end_of_stream {
             0 => Ok(()),
             _ => self.end(cx, sent.round),
-        }
+        };
+        drop(sending);
+        ended
     }
 
     /// Queues the end of the stream, if the channel accepts streams.

@@ -13,7 +13,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::super::encode::LARGEST;
 use super::super::task::{self, Accesses, Memory};
 use super::super::{argument, refused};
-use super::channel::{deadline, wait_until};
+use super::channel::{deadline, reserve_in_order, wait_until};
 use super::ends::Ends;
 use super::frames::{Coding, coding, jpeg_image};
 use super::parameters::Parameters;
@@ -328,14 +328,14 @@ fn send(
     // An output of the program is an access of the task, which the checks see as one.
     let memory = vec![(frame.virt_addr[0], "the memory of a frame")];
     let mut checked = frames::sent_to_fetch(memory, "its stream has not been fetched");
-    let sending = channel.sending.lock();
     let shared = (&channel.shared.state, &channel.shared.changed);
-    // The outer option: the time limit has not passed.
-    let sent = wait_until(stream, shared, until, |state| {
+    let has_space = |state: &State| state.pending + state.streams.len() < LONGEST_QUEUE;
+    let has_answer = |state: &State| state.accepted == 0 || has_space(state);
+    let reserve = |state: &mut State| {
         if state.accepted == 0 {
             return Some(None);
         }
-        if state.pending + state.streams.len() >= LONGEST_QUEUE {
+        if !has_space(state) {
             return None;
         }
         state.pending += 1;
@@ -354,10 +354,12 @@ fn send(
             quality: state.parameters.qfactor,
             wants_key: std::mem::take(&mut state.wants_key),
         }))
-    });
-    let sent = match sent {
-        Some(Some(sent)) => sent,
-        Some(None) => {
+    };
+    // `None`: the time limit has passed.
+    let reserved = reserve_in_order(stream, shared, &channel.sending, until, has_answer, reserve);
+    let (sending, sent) = match reserved {
+        Some((sending, Some(sent))) => (sending, sent),
+        Some((_, None)) => {
             return Err(Error::new(
                 ErrorKind::Uninitialized,
                 format!("encoding channel {number} accepts no frames: it was not started, was stopped, or has got recv_pic_num frames"),

@@ -182,11 +182,12 @@ pub fn aclvdecDestroyChannel(cx: &Cx<'_>, desc: Raw) -> Result<()> {
     let found = of_call(cx, desc)?;
     let channel = channel(cx, desc)?;
     channel.reports.refuse_inside("aclvdecDestroyChannel")?;
+    channel.reports.begin_to_close()?;
     let flushed = match channel.reports.is_gone(cx) {
         true => Ok(()),
         false => channel.flush(cx),
     };
-    channel.reports.wait_for_all(cx);
+    let returned = channel.reports.wait_for_all(cx);
     let mut open = found.open.lock();
     // Another thread may have closed it meanwhile.
     if !open.as_ref().is_some_and(|now| Arc::ptr_eq(now, &channel)) {
@@ -196,7 +197,8 @@ pub fn aclvdecDestroyChannel(cx: &Cx<'_>, desc: Raw) -> Result<()> {
     let mut channels = cx.process.dvpp.decoding.lock();
     channels.remove(&(channel.reports.device(), channel.number));
     drop(channels);
-    flushed.and(channel.reports.end(cx))
+    let ended = channel.reports.end(cx);
+    flushed.and(returned).and(ended)
 }
 
 /// The configuration is not used: it has nothing that could be set.
@@ -214,8 +216,7 @@ pub fn aclvdecSendFrame(
     if fields.eos != 0 {
         channel.reports.refuse_inside("the end of the stream")?;
         channel.flush(cx)?;
-        channel.reports.wait_for_all(cx);
-        return Ok(());
+        return channel.reports.wait_for_all(cx);
     }
     if output.is_null() {
         return Err(argument("output is null")
@@ -321,7 +322,7 @@ impl Decoding {
     }
 
     fn send(self: &Arc<Decoding>, cx: &Cx<'_>, packet: Vec<u8>, mut sent: Sent) -> Result<()> {
-        self.reports.wait_for_space(cx);
+        self.reports.wait_for_space(cx)?;
         let output = sent.output.as_ref();
         let output = output.map(|output| (output.handle, output.fields.data));
         sent.checked = frames::sent(sent.input, output).map(Arc::new);

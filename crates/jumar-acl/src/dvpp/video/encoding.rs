@@ -244,7 +244,8 @@ pub fn aclvencDestroyChannel(cx: &Cx<'_>, desc: Raw) -> Result<()> {
     let found = of_call(cx, desc)?;
     let channel = channel(cx, desc)?;
     channel.reports.refuse_inside("aclvencDestroyChannel")?;
-    channel.reports.wait_for_all(cx);
+    channel.reports.begin_to_close()?;
+    let returned = channel.reports.wait_for_all(cx);
     let mut open = found.open.lock();
     // Another thread may have closed it meanwhile.
     if !open.as_ref().is_some_and(|now| Arc::ptr_eq(now, &channel)) {
@@ -261,7 +262,7 @@ pub fn aclvencDestroyChannel(cx: &Cx<'_>, desc: Raw) -> Result<()> {
         cx.runtime()?
             .free_device(channel.buffer.address, &cx.caller())?;
     }
-    ended
+    returned.and(ended)
 }
 
 /// `reserve` is not used.
@@ -278,11 +279,10 @@ pub fn aclvencSendFrame(
     let settings = *config.fields.lock();
     if settings.eos != 0 {
         channel.reports.refuse_inside("the end of the stream")?;
-        channel.reports.wait_for_all(cx);
-        return Ok(());
+        return channel.reports.wait_for_all(cx);
     }
     let frame = channel.frame(cx, input)?;
-    channel.reports.wait_for_space(cx);
+    channel.reports.wait_for_space(cx)?;
     let _sending = channel.sending.lock();
     let parts = Mutex::new(Some(frame));
     let encoding = channel.clone();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jumar::engine::sync::{Condvar, Instant, Mutex};
 use jumar::engine::{Context, Cost, Program, Role, Stream, StreamOptions};
-use jumar_types::Result;
+use jumar_types::{Error, ErrorKind, Result};
 
 use super::argument;
 use crate::Cx;
@@ -54,6 +54,8 @@ struct State {
     queued: usize,
     /// Sends whose callback has not returned.
     open: usize,
+    /// Whether a thread is closing the channel, which accepts no further packets or frames then.
+    is_closing: bool,
 }
 
 impl Reports {
@@ -64,6 +66,8 @@ impl Reports {
     pub(super) fn new(cx: &Cx<'_>, thread: u64) -> Result<Reports> {
         let context = cx.context()?;
         let stream = context.create_stream(StreamOptions::default())?;
+        // A thread may have got the number of one that has ended.
+        cx.process.ended_reporters.lock().remove(&thread);
         let subscribed = cx
             .runtime()?
             .reports()
@@ -109,11 +113,24 @@ impl Reports {
         INSIDE.get() == self.thread
     }
 
+    /// Begins to close the channel: later sends are refused, and a send that waits for space returns.
+    ///
+    /// # Errors
+    /// `InvalidArgument`: another thread is closing it.
+    pub(super) fn begin_to_close(&self) -> Result<()> {
+        let is_closing = std::mem::replace(&mut self.state.lock().is_closing, true);
+        self.changed.notify_all();
+        match is_closing {
+            true => Err(closing()),
+            false => Ok(()),
+        }
+    }
+
     /// Queues a task of the channel with the callback that reports what it makes ready. `sends` is the number of callbacks that the
     /// task leads to, now or later.
     ///
     /// # Errors
-    /// What the gate or a stopped context answers.
+    /// `InvalidArgument`: the channel is being closed; what the gate or a stopped context answers.
     pub(super) fn queue(
         self: &Arc<Reports>,
         cx: &Cx<'_>,
@@ -123,6 +140,9 @@ impl Reports {
     ) -> Result<()> {
         let reports_something = {
             let mut state = self.state.lock();
+            if state.is_closing && sends > 0 {
+                return Err(closing());
+            }
             state.queued += 1;
             state.open += sends;
             state.open > 0
@@ -153,34 +173,62 @@ impl Reports {
     }
 
     /// Waits while too much is waiting for its callback. Frames that wait for the order of display do not count.
-    pub(super) fn wait_for_space(&self, cx: &Cx<'_>) {
+    ///
+    /// # Errors
+    /// `ThreadSubscribe`: the thread of the callbacks has ended.
+    pub(super) fn wait_for_space(&self, cx: &Cx<'_>) -> Result<()> {
         // The thread of the callbacks cannot wait for itself.
         if self.is_inside() {
-            return;
+            return Ok(());
         }
-        self.wait(cx, |state| state.queued + state.ready.len() < MOST_WAITING);
+        self.wait(cx, |state| {
+            state.is_closing || state.queued + state.ready.len() < MOST_WAITING
+        })
     }
 
     /// Waits until every callback has returned.
-    pub(super) fn wait_for_all(&self, cx: &Cx<'_>) {
+    ///
+    /// # Errors
+    /// `ThreadSubscribe`: the thread of the callbacks has ended before it has run all of them; the others are lost.
+    pub(super) fn wait_for_all(&self, cx: &Cx<'_>) -> Result<()> {
         self.wait(cx, |state| {
             state.queued == 0 && state.open == 0 && state.ready.is_empty()
-        });
+        })?;
         frames::callbacks_returned();
+        Ok(())
     }
 
-    fn wait(&self, cx: &Cx<'_>, is_reached: impl Fn(&State) -> bool) {
+    /// Returns the error for callbacks that no thread will run, if the program's thread has ended.
+    fn lost(&self, cx: &Cx<'_>) -> Option<Error> {
+        let has_ended = cx.process.ended_reporters.lock().contains(&self.thread);
+        has_ended.then(|| {
+            let open = self.state.lock().open;
+            Error::new(
+                ErrorKind::ThreadSubscribe,
+                format!(
+                    "thread {:#x}, which runs the callbacks of the channel, has ended; {open} of them were not called",
+                    self.thread
+                ),
+            )
+            .fix("Let the thread call aclrtProcessReport until the channel is destroyed, and end it afterwards.")
+        })
+    }
+
+    fn wait(&self, cx: &Cx<'_>, is_reached: impl Fn(&State) -> bool) -> Result<()> {
         let began = Instant::now();
         let mut is_silent = true;
         loop {
             let state = self.state.lock();
             if is_reached(&state) {
-                return;
+                return Ok(());
             }
             let has_tasks = state.queued > 0;
             drop(state);
             if self.is_gone(cx) {
-                return;
+                return Ok(());
+            }
+            if let Some(error) = self.lost(cx) {
+                return Err(error);
             }
             if has_tasks {
                 // A thread that waits helps: it runs the tasks that no worker has taken. It continues as soon as there is space, while
@@ -240,6 +288,11 @@ impl Reports {
         self.context
             .destroy_stream(&self.stream, true, &cx.caller())
     }
+}
+
+fn closing() -> Error {
+    argument("the channel of the description is being destroyed by another thread")
+        .fix("Let the threads that send to a channel end before it is destroyed.")
 }
 
 /// A task of a channel.
