@@ -64,6 +64,8 @@ mod cases;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod lists;
+#[cfg(test)]
 mod trial;
 
 pub use generated::signatures;

@@ -137,13 +137,18 @@ impl Trial {
 }
 
 impl Outcome {
-    /// Returns the bytes of a tensor.
+    /// Returns the bytes of a tensor, or of the first of a list.
     pub fn bytes(&self, param: &str) -> &[u8] {
+        self.member(param, 0)
+    }
+
+    /// Returns the bytes of a member of a list.
+    pub fn member(&self, param: &str, index: usize) -> &[u8] {
         let mut params = self.signature.params.iter();
         let at = params.position(|own| own.name == param).unwrap();
         match &self.args[at] {
             Arg::Tensor(tensor) => &self.memory[tensor.buffer],
-            Arg::Tensors(members) => &self.memory[members[0].as_ref().unwrap().buffer],
+            Arg::Tensors(members) => &self.memory[members[index].as_ref().unwrap().buffer],
             _ => panic!("{param} is not a tensor"),
         }
     }
