@@ -69,7 +69,7 @@ impl Trial {
 
     /// Sets a tensor that is written.
     pub fn output(self, param: &str, dtype: DataType, dims: &[usize]) -> Trial {
-        let bytes = dims.iter().product::<usize>() * dtype.bits() as usize / 8;
+        let bytes = dims.iter().product::<usize>() * dtype.bits() / 8;
         self.tensor(param, dtype, dims, vec![0xa5; bytes])
     }
 
