@@ -239,7 +239,7 @@ given = dict(
 for change, status, text in [
     ({"sortedIndices": torch.arange(7, dtype=i32)}, 161002, "sortedIndices has the shape"), ({"restoreShapeOptional": [3, 4]}, 161002, "restoreShapeOptional"),
     ({"probsOptional": weights}, 161002, "probsOptional has the type"), ({"routingMapOptional": Null}, 161001, "routingMapOptional"), ({"permutedTokens": noise(8)}, 161002, "permutedTokens has the shape"),
-    ({"unpermutedTokens": Out(noise(3, 3), False), "probsOptional": Null}, 161002, "cannot be divided among 3 tokens"), ({"permuteProbs": Out(noise(7), False)}, 161002, "permuteProbs has the shape"),
+    ({"unpermutedTokens": Out(noise(3, 3), False), "probsOptional": Null, "routingMapOptional": Null}, 161002, "cannot be divided among 3 tokens"), ({"permuteProbs": Out(noise(7), False)}, 161002, "permuteProbs has the shape"),
 ]:
     cases.add("aclnnMoeTokenUnpermuteWithRoutingMap", refuse=(status, text), **{**given, **change})
 

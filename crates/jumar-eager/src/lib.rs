@@ -63,6 +63,10 @@ mod view;
 mod cases;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod lists;
+#[cfg(test)]
+mod trial;
 
 pub use generated::signatures;
 pub use jumar_ops::view::Region;

@@ -1,7 +1,8 @@
 //! Functions of rows: operators that read the entries of a last dimension together and write others.
 //!
 //! A function is written once, for float32. The engine walks the dimensions before the last, splits them among threads,
-//! and converts rows of other types on the way in and out.
+//! and converts rows of other types on the way in and out. Positions and counts are not converted: float32 holds integers up
+//! to 2^24 only. They are operands of their own, see [`Cx::rows_with`].
 
 use jumar_ops::math::{Work, wide};
 use jumar_ops::view::{Layout, MAX_RANK, PastCaches, Row, RowMut};
@@ -16,6 +17,9 @@ use crate::{Refusal, promote};
 
 /// Inputs, and outputs, that a function can have.
 pub(crate) const OPERANDS: usize = 12;
+
+/// Operands with integers that a function can have.
+const INTEGERS: usize = 2;
 
 /// Parts that the rows are split into. Each part has scratch memory of its own, so that the number is fixed when the plan is
 /// made, before the number of threads is known.
@@ -53,6 +57,7 @@ pub(crate) struct Rows<'a> {
     /// Set where the outputs are longer than the caches.
     pub past: Option<&'a PastCaches>,
     inputs: [Option<Row<'a, f32>>; OPERANDS],
+    integers: [Option<Row<'a, i64>>; INTEGERS],
     outputs: [Option<RowMut<'a, f32>>; OPERANDS],
     scratch: Option<RowMut<'a, f32>>,
 }
@@ -68,6 +73,12 @@ impl<'a> Rows<'a> {
     #[inline(always)]
     pub fn optional(&self, index: usize) -> Option<Row<'a, f32>> {
         self.inputs[index]
+    }
+
+    /// Returns the row of an operand with integers that may be absent.
+    #[inline(always)]
+    pub fn integers(&self, index: usize) -> Option<Row<'a, i64>> {
+        self.integers[index]
     }
 
     /// Returns the row of an output that was given.
@@ -141,6 +152,8 @@ struct RowKernel {
     /// The dimensions before the last.
     dims: Vec<usize>,
     inputs: [Option<Operand>; OPERANDS],
+    /// Positions among the inputs of the call, and widths.
+    integers: [Option<(usize, usize)>; INTEGERS],
     outputs: [Option<Operand>; OPERANDS],
     /// The float32 values that the rows of one part are converted into.
     staging: usize,
@@ -175,6 +188,7 @@ impl<F: RowFunction> Work for One<'_, F> {
 /// The operands of one call.
 struct Views<'a> {
     inputs: [Option<AnyView<'a>>; OPERANDS],
+    integers: [Option<AnyView<'a>>; INTEGERS],
     outputs: [Option<AnyViewMut<'a>>; OPERANDS],
 }
 
@@ -182,8 +196,14 @@ impl RowKernel {
     fn views<'a>(&self, call: &Call<'a>) -> Result<Views<'a>, OpError> {
         let mut views = Views {
             inputs: [None; OPERANDS],
+            integers: [None; INTEGERS],
             outputs: [None; OPERANDS],
         };
+        for (slot, operand) in views.integers.iter_mut().zip(&self.integers) {
+            if let Some((position, _)) = *operand {
+                *slot = Some(AnyView::new(call, position, DataType::Int64)?);
+            }
+        }
         for (slot, operand) in views.inputs.iter_mut().zip(&self.inputs) {
             if let Some(operand) = operand {
                 *slot = Some(AnyView::new(call, operand.position, operand.dtype)?);
@@ -214,6 +234,7 @@ impl RowKernel {
             ahead: past.and_then(|_| self.ahead(views, index)),
             past,
             inputs: [None; OPERANDS],
+            integers: [None; INTEGERS],
             outputs: [None; OPERANDS],
             scratch: match (scratch, self.function.scratch()) {
                 (_, 0) | (None, _) => None,
@@ -233,6 +254,13 @@ impl RowKernel {
                 }
                 None => view.float32(start, operand.width, step),
             };
+        }
+        let integers = self.integers.iter().zip(&views.integers);
+        for (slot, (operand, view)) in rows.integers.iter_mut().zip(integers) {
+            if let (Some((_, width)), Some(view)) = (*operand, view) {
+                let (start, step) = row_at(view.layout(), index);
+                *slot = view.int64(start, width, step);
+            }
         }
         let outputs = self.outputs.iter().zip(&views.outputs);
         for (slot, (operand, view)) in rows.outputs.iter_mut().zip(outputs) {
@@ -344,12 +372,25 @@ impl Cx<'_> {
         inputs: &[Option<View>],
         outputs: &[Option<View>],
     ) -> Result<(), Refusal> {
-        self.any_rows(Box::new(function), inputs, outputs)
+        self.any_rows(Box::new(function), &[], inputs, outputs)
+    }
+
+    /// As [`Cx::rows`], with operands whose integers are exact: lists of groups, positions, classes. They are broadcast as inputs
+    /// are, and the function reads them with [`Rows::integers`].
+    pub fn rows_with(
+        &mut self,
+        function: impl RowFunction,
+        integers: &[Option<View>],
+        inputs: &[Option<View>],
+        outputs: &[Option<View>],
+    ) -> Result<(), Refusal> {
+        self.any_rows(Box::new(function), integers, inputs, outputs)
     }
 
     fn any_rows(
         &mut self,
         function: Box<dyn AnyFunction>,
+        integers: &[Option<View>],
         inputs: &[Option<View>],
         outputs: &[Option<View>],
     ) -> Result<(), Refusal> {
@@ -368,6 +409,7 @@ impl Cx<'_> {
             function,
             dims: dims.clone(),
             inputs: std::array::from_fn(|_| None),
+            integers: [None; INTEGERS],
             outputs: std::array::from_fn(|_| None),
             staging: 0,
             elements: 0,
@@ -384,20 +426,20 @@ impl Cx<'_> {
                 true => self.cast(input, DataType::Float32)?,
                 false => input,
             };
-            let mut wanted = dims.clone();
-            wanted.push(width);
-            let Some(view) = input.expand(&wanted) else {
-                return Err(self.invalid(format_args!(
-                    "{} has the shape {:?}, which does not fit the shape {:?} of {}",
-                    self.param_of(&input),
-                    input.dims(),
-                    first.dims(),
-                    self.param_of(first)
-                )));
-            };
+            let view = self.repeated(&input, first, width)?;
             let operand = self.row_operand(&view, sources.len(), &mut kernel.staging)?;
             kernel.elements += width;
             kernel.inputs[index] = Some(operand);
+            sources.push(Some(view));
+        }
+        for (index, operand) in integers.iter().enumerate() {
+            let Some(operand) = *operand else { continue };
+            let Some(&width) = operand.dims().last() else {
+                return Err(self.defect("an input of a function of rows has no dimension"));
+            };
+            let operand = self.cast(operand, DataType::Int64)?;
+            let view = self.repeated(&operand, first, width)?;
+            kernel.integers[index] = Some((sources.len(), width));
             sources.push(Some(view));
         }
         for (index, output) in outputs.iter().enumerate() {
@@ -411,6 +453,22 @@ impl Cx<'_> {
             targets.push(output);
         }
         self.kernel(Box::new(kernel), &sources, &targets, false)
+    }
+
+    /// Broadcasts rows of a width to the dimensions before the last of an output.
+    fn repeated(&self, view: &View, out: &View, width: usize) -> Result<View, Refusal> {
+        let mut wanted = out.dims().to_vec();
+        wanted.pop();
+        wanted.push(width);
+        view.expand(&wanted).ok_or_else(|| {
+            self.invalid(format_args!(
+                "{} has the shape {:?}, which does not fit the shape {:?} of {}",
+                self.param_of(view),
+                view.dims(),
+                out.dims(),
+                self.param_of(out)
+            ))
+        })
     }
 
     fn row_operand(

@@ -49,6 +49,7 @@ pub mod packing {
     pub use crate::kernels::blocked::{
         pack_channels, pack_depthwise, pack_filter, pack_gathered, takes_planes,
     };
+    pub use crate::kernels::int8::PackedBytes;
     pub use crate::kernels::lowp::{bf16_filter, bf16_matrix};
     pub use crate::simd::blocked::LANES as CHANNEL_BLOCK;
 }

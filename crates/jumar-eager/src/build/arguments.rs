@@ -181,8 +181,18 @@ impl Cx<'_> {
     /// Returns the storage of a tensor under the shape that its descriptor has for it, from the data pointer on. It may be larger than the
     /// tensor: blocks are filled up.
     pub fn stored(&mut self, name: &str) -> Result<View, Refusal> {
+        self.stored_member(name, None)
+    }
+
+    /// As [`Cx::stored`], of a tensor or of a member of a list.
+    pub fn stored_member(&mut self, name: &str, member: Option<usize>) -> Result<View, Refusal> {
         let at = self.position(name)?;
-        let Arg::Tensor(tensor) = &self.args[at] else {
+        let tensor = match (&self.args[at], member) {
+            (Arg::Tensor(tensor), None) => Some(tensor),
+            (Arg::Tensors(members), Some(index)) => members.get(index).and_then(Option::as_ref),
+            _ => None,
+        };
+        let Some(tensor) = tensor else {
             return Err(self.null(name));
         };
         let desc = &tensor.desc;
@@ -539,7 +549,7 @@ impl Cx<'_> {
 
     /// Returns the name of the parameter that a view belongs to.
     pub fn param_of(&self, view: &View) -> String {
-        let Base::Buffer(buffer) = view.base else {
+        let Some(buffer) = self.buffer_of(view) else {
             return "an intermediate result".into();
         };
         for (param, arg) in self.params().iter().zip(self.args) {

@@ -51,6 +51,8 @@ struct Draft {
 /// An intermediate result.
 struct Temporary {
     bytes: usize,
+    /// The argument whose values it holds in another type or layout, for messages.
+    origin: Option<usize>,
     /// The first and the last step that uses it.
     used: Option<(usize, usize)>,
 }

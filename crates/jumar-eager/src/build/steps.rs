@@ -62,6 +62,7 @@ impl Cx<'_> {
         };
         self.temporaries.push(Temporary {
             bytes: bytes(dtype, layout.elements()),
+            origin: None,
             used: None,
         });
         let base = Base::Temporary(self.temporaries.len() - 1);
@@ -96,6 +97,7 @@ impl Cx<'_> {
             bytes => {
                 self.temporaries.push(Temporary {
                     bytes,
+                    origin: None,
                     used: Some((step, step)),
                 });
                 Some(self.temporaries.len() - 1)
@@ -211,12 +213,36 @@ impl Cx<'_> {
         self.kernel(kernel, &[Some(source)], &[to], true)
     }
 
+    /// Creates an intermediate result with the values of a view in another type or layout. Messages name it as they name the view.
+    pub fn temporary_of(
+        &mut self,
+        view: &View,
+        dtype: DataType,
+        dims: &[usize],
+    ) -> Result<View, Refusal> {
+        let to = self.temporary(dtype, dims)?;
+        let origin = self.buffer_of(view);
+        if let (Base::Temporary(index), Some(_)) = (to.base, origin) {
+            self.temporaries[index].origin = origin;
+        }
+        Ok(to)
+    }
+
+    /// Returns the argument that a view lies in, or whose values it holds.
+    pub(super) fn buffer_of(&self, view: &View) -> Option<usize> {
+        match view.base {
+            Base::Buffer(buffer) => Some(buffer),
+            Base::Temporary(index) => self.temporaries[index].origin,
+            Base::Constant => None,
+        }
+    }
+
     /// Returns the view converted to a type: itself, or a temporary.
     pub fn cast(&mut self, view: View, dtype: DataType) -> Result<View, Refusal> {
         if view.dtype() == dtype {
             return Ok(view);
         }
-        let to = self.temporary(dtype, view.dims())?;
+        let to = self.temporary_of(&view, dtype, view.dims())?;
         self.copy(view, to)?;
         Ok(to)
     }
@@ -226,7 +252,7 @@ impl Cx<'_> {
         if view.is_dense() {
             return Ok(view);
         }
-        let to = self.temporary(view.dtype(), view.dims())?;
+        let to = self.temporary_of(&view, view.dtype(), view.dims())?;
         self.copy(view, to)?;
         Ok(to)
     }
@@ -600,7 +626,11 @@ mod tests {
 
     #[test]
     fn temporaries_share_memory_when_they_are_not_used_at_the_same_time() {
-        let temporary = |bytes, used| Temporary { bytes, used };
+        let temporary = |bytes, used| Temporary {
+            bytes,
+            origin: None,
+            used,
+        };
         let temporaries = [
             temporary(100, Some((0, 1))),
             temporary(64, Some((1, 2))),

@@ -117,6 +117,14 @@ impl<'a> AnyView<'a> {
             _ => None,
         }
     }
+
+    /// Returns a row where it lies, if it is int64.
+    pub fn int64(&self, start: usize, len: usize, step: isize) -> Option<Row<'a, i64>> {
+        match self {
+            AnyView::Int64(view) => Some(view.row(start, len, step)),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> AnyViewMut<'a> {

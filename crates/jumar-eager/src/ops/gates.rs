@@ -5,6 +5,7 @@ use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
 use super::elementwise::gelu_gate;
+use super::groups;
 use super::operands::{FLOATS, Merged};
 use crate::Refusal;
 use crate::build::Cx;
@@ -104,9 +105,9 @@ struct Clipped {
 impl RowFunction for Clipped {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
-        if let Some(groups) = rows.optional(1) {
-            let held = groups.fold(0.0f64, |sum, count| sum + f64::from(count));
-            if rows.number as f64 >= held {
+        if let Some(groups) = rows.integers(0) {
+            let held = groups.fold(0i64, |sum, count| sum.saturating_add(count));
+            if rows.number as i64 >= held {
                 // What no group holds has no meaning; zeros make the result the same from run to run.
                 rows.output(0).fill(0.0);
                 return;
@@ -150,25 +151,14 @@ pub(super) fn clipped(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             swapped: false,
         },
     };
-    let groups = match cx.optional("groupIndexOptional")? {
-        Some(groups) => Some(counts(cx, groups)?),
-        None => None,
-    };
+    let groups = counts(cx, "groupIndexOptional")?;
     let x = cx.reshaped(x, &[rows, width])?;
     let merged = Merged::new(cx, out, &[rows, width / 2])?;
-    cx.rows(function, &[Some(x), groups], &[Some(merged.rows)])?;
+    cx.rows_with(function, &[groups], &[Some(x)], &[Some(merged.rows)])?;
     merged.finish(cx)
 }
 
-/// Returns the sizes of groups as float32, which holds every number of rows that a tensor of this size can have.
-pub(crate) fn counts(cx: &mut Cx<'_>, groups: View) -> Result<View, Refusal> {
-    cx.check_types(&groups, &[DataType::Int64, DataType::Int32])?;
-    match groups.rank() {
-        1 => cx.cast(groups, DataType::Float32),
-        _ => Err(cx.invalid(format_args!(
-            "{} has the shape {:?}; expected one dimension",
-            cx.param_of(&groups),
-            groups.dims()
-        ))),
-    }
+/// Reads the sizes of groups as int64.
+pub(crate) fn counts(cx: &mut Cx<'_>, param: &str) -> Result<Option<View>, Refusal> {
+    groups::list(cx, param, &[DataType::Int64, DataType::Int32])
 }

@@ -16,6 +16,7 @@ mod filter;
 mod fused;
 mod gates;
 mod group_norm;
+mod groups;
 mod images;
 mod index;
 mod joined;

@@ -13,7 +13,7 @@ use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
 use super::kernel::{
-    COLUMNS, MASKED, PARTS, PLAIN, Plane, ROWS, Scaling, Sequence, Soften, Task, Views,
+    COLUMNS, MASKED, PARTS, PLAIN, Plane, ROWS, Scaling, Sequence, Soften, Task, Views, reference,
 };
 use crate::element::any::internal;
 
@@ -118,7 +118,9 @@ impl Work for Probabilities<'_> {
     fn run<const FUSED: bool>(self) {
         for row in 0..self.rows {
             let scores = self.scores.slice(row * COLUMNS, self.columns);
-            let (largest, factor) = (self.largest.get(row), 1.0 / self.total.get(row));
+            let (largest, total) = (reference(self.largest.get(row)), self.total.get(row));
+            // A row that an addend of -inf excludes has no probabilities.
+            let factor = if total == 0.0 { 0.0 } else { 1.0 / total };
             scores.map1(scores.as_row(), |score| {
                 Fast::<FUSED>(score - largest).exp().0 * factor
             });
@@ -314,7 +316,11 @@ impl Backward {
         }
         for row in 0..rows {
             let total = memory.total.get(row);
-            memory.inner.set(row, memory.inner.get(row) / total);
+            let inner = match total == 0.0 {
+                true => 0.0,
+                false => memory.inner.get(row) / total,
+            };
+            memory.inner.set(row, inner);
         }
     }
 
@@ -415,8 +421,8 @@ impl Backward {
                 memory.inner.get(row),
             );
             let gradients = memory.gradients.slice(row * COLUMNS, count);
-            match memory.largest.get(row) <= MASKED {
-                // The scores of a row that sees nothing are a constant, so that no gradient passes through them.
+            match memory.largest.get(row) == MASKED {
+                // The scores of a row whose mask excludes everything are a constant, so that no gradient passes through them.
                 true => gradients.fill(0.0),
                 false => gradients.update(shares.as_row(), |to, share| (to - inner) * share),
             }

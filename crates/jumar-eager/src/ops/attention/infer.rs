@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::layout::{Layout, Target};
+use super::layout::{Further, Layout, Target};
 use super::train::joined;
 use super::{Cache, Effects, Mask, Plan, Range, Rule, mask};
 use crate::Refusal;
@@ -203,39 +203,32 @@ fn lengths<'c>(cx: &'c Cx<'_>, param: &str) -> Result<Option<&'c [i64]>, Refusal
     }
 }
 
-/// Returns the length of each sequence of a batch: as given, once for all, or the size of the dimension.
-fn each_length(
-    cx: &Cx<'_>,
-    param: &str,
-    batch: usize,
-    limit: usize,
-) -> Result<Vec<usize>, Refusal> {
+/// Returns the length of each sequence of a batch: as given, once for all, or its limit. Each has a limit of its own.
+fn each_length(cx: &Cx<'_>, param: &str, limits: &[usize]) -> Result<Vec<usize>, Refusal> {
     let Some(values) = lengths(cx, param)? else {
-        return Ok(vec![limit; batch]);
+        return Ok(limits.to_vec());
     };
-    if values.len() != 1 && values.len() < batch {
+    if values.len() != 1 && values.len() < limits.len() {
         return Err(cx.invalid(format_args!(
-            "{param} has {} entries; expected 1 or {batch}",
-            values.len()
+            "{param} has {} entries; expected 1 or {}",
+            values.len(),
+            limits.len()
         )));
     }
-    (0..batch)
-        .map(|index| {
-            let value = if values.len() == 1 {
-                values[0]
-            } else {
-                values[index]
-            };
-            usize::try_from(value)
-                .ok()
-                .filter(|&value| value <= limit)
-                .ok_or_else(|| {
-                    cx.invalid(format_args!(
-                        "{param} has the entry {value}; it must be between 0 and {limit}"
-                    ))
-                })
+    let lengths = limits.iter().enumerate().map(|(index, &limit)| {
+        let value = if values.len() == 1 {
+            values[0]
+        } else {
+            values[index]
+        };
+        let length = usize::try_from(value).ok().filter(|&value| value <= limit);
+        length.ok_or_else(|| {
+            cx.invalid(format_args!(
+                "{param} has the entry {value}; the length of sequence {index} must be between 0 and {limit}"
+            ))
         })
-        .collect()
+    });
+    lengths.collect()
 }
 
 /// The layouts of the inputs and of the result.
@@ -322,7 +315,7 @@ fn ranges(
                     names.columns
                 )));
             }
-            (Some(_), _) => each_length(cx, names.columns, row_parts.len(), limit)?
+            (Some(_), _) => each_length(cx, names.columns, &vec![limit; row_parts.len()])?
                 .into_iter()
                 .map(|length| (0, length))
                 .collect(),
@@ -351,18 +344,19 @@ fn ranges(
             })
             .collect());
     }
-    let row_lengths = each_length(cx, names.rows, batch, rows)?;
+    let row_lengths = each_length(cx, names.rows, &vec![rows; batch])?;
+    let limits: Vec<usize> = match (cache, keys.len()) {
+        (Some(_), _) | (None, 1) => vec![limit; batch],
+        (None, _) => keys.iter().map(|key| key.dims()[2]).collect(),
+    };
+    let column_lengths = each_length(cx, names.columns, &limits)?;
+    let lengths = row_lengths.into_iter().zip(column_lengths);
     let mut found = Vec::with_capacity(batch);
-    for (index, rows) in row_lengths.into_iter().enumerate() {
+    for (index, (rows, columns)) in lengths.enumerate() {
         let (list, key_batch) = match keys.len() {
             1 => (0, index),
             _ => (index, 0),
         };
-        let limit = match cache {
-            Some(_) => limit,
-            None => keys[list].dims()[2],
-        };
-        let columns = each_length(cx, names.columns, batch, limit)?[index];
         found.push(Range {
             batch: index,
             first_row: 0,
@@ -438,6 +432,14 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
             keys[0].dims()[0]
         )));
     }
+    if keys.len() > 1
+        && let Some(index) = keys.iter().position(|key| key.dims()[0] != 1)
+    {
+        return Err(cx.invalid(format_args!(
+            "key[{index}] has a batch of {}; a list has a tensor for each entry of the batch",
+            keys[index].dims()[0]
+        )));
+    }
     let mut found = ranges(cx, names, layout.is_joined(), &query, &keys, cache.as_ref())?;
     if let Some(cache) = &cache {
         if cache.table.dims()[0] < found.len() {
@@ -457,7 +459,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
             }
         }
     }
-    let extra = extra(cx, layout, (heads, key_heads), cache.is_some())?;
+    let extra = extra(cx, layout, &query, &keys, cache.is_some())?;
     let value_width = values[0].dims()[3];
     let target = Target::new(
         cx,
@@ -510,10 +512,11 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
 fn extra(
     cx: &mut Cx<'_>,
     layout: Layout,
-    (heads, key_heads): (usize, usize),
+    query: &View,
+    keys: &[View],
     paged: bool,
 ) -> Result<Option<(View, View)>, Refusal> {
-    let (query, key) = match (
+    let (of_query, of_keys) = match (
         given(cx, "queryRopeOptional")?,
         given(cx, "keyRopeOptional")?,
     ) {
@@ -532,13 +535,27 @@ fn extra(
     if paged {
         return Err(cx.unsupported("keyRopeOptional in pages is not supported"));
     }
-    let own = cx.tensor("query")?;
-    for view in [&query, &key] {
-        cx.check_dtype(view, own.dtype())?;
-    }
-    let query = layout.view(cx, query, heads)?;
-    let key = layout.view(cx, key, key_heads)?;
-    Ok(Some((query, key)))
+    // One tensor belongs to all keys of a list, and is as long as the longest.
+    let longest = keys.iter().map(|key| key.dims()[2]).max().unwrap_or(0);
+    let key_batch = match keys.len() {
+        1 => keys[0].dims()[0],
+        count => count,
+    };
+    let both = [
+        Further {
+            param: "queryRopeOptional",
+            view: of_query,
+            dims: std::array::from_fn(|axis| query.dims()[axis]),
+            of: "query",
+        },
+        Further {
+            param: "keyRopeOptional",
+            view: of_keys,
+            dims: [key_batch, keys[0].dims()[1], longest],
+            of: "key",
+        },
+    ];
+    layout.further(cx, query.dtype(), both).map(Some)
 }
 
 /// Reads the mask. The one of a single row names columns alone.

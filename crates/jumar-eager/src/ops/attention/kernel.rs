@@ -26,6 +26,16 @@ pub(super) const PARTS: usize = 16;
 /// The score of what a mask excludes.
 pub(super) const MASKED: f32 = -1e30;
 
+/// Returns what the scores of a row are compared with before they become powers: the largest of them so far, or 0 while all of
+/// them are -inf. Their difference from -inf itself would not be a number.
+#[inline(always)]
+pub(super) fn reference(largest: f32) -> f32 {
+    match largest == f32::NEG_INFINITY {
+        true => 0.0,
+        false => largest,
+    }
+}
+
 pub(super) const PLAIN: Epilogue<'static> = Epilogue {
     start: Start::Zero,
     residual: None,
@@ -361,9 +371,10 @@ impl Work for Soften<'_> {
                 .fold_wide(f32::NEG_INFINITY, f32::max, f32::max);
             let before = self.largest.get(row);
             let largest = before.max(most);
-            let correction = Fast::<FUSED>(before - largest).exp().0;
+            let reference = reference(largest);
+            let correction = Fast::<FUSED>(before - reference).exp().0;
             scores.map1(scores.as_row(), |score| {
-                Fast::<FUSED>(score - largest).exp().0
+                Fast::<FUSED>(score - reference).exp().0
             });
             let sum =
                 scores
@@ -618,8 +629,9 @@ impl Tiled {
         let at = task.head_and_row(sequence, row);
         let sums = memory.sums.slice(row * self.value_width, self.value_width);
         let (largest, total) = (memory.largest.get(row), memory.total.get(row));
-        // Without columns there is nothing to add, and where a mask excludes all of them the result may be asked to be 0.
-        let nothing = total == 0.0 || (self.invalid_is_zero && largest <= MASKED);
+        // Without columns, or where an addend of -inf excludes all of them, there is nothing to add. Where a mask does, the result
+        // may be asked to be 0.
+        let nothing = total == 0.0 || (self.invalid_is_zero && largest == MASKED);
         match nothing {
             true => sums.fill(0.0),
             false => {

@@ -1,5 +1,7 @@
 //! The orders of dimensions in which programs pass queries, keys and values.
 
+use jumar_types::dtype::DataType;
+
 use crate::Refusal;
 use crate::build::Cx;
 use crate::view::View;
@@ -15,7 +17,65 @@ pub(super) enum Layout {
     Ntd,
 }
 
+/// A tensor with further entries of queries or of keys, and what it belongs to.
+pub(super) struct Further<'a> {
+    pub param: &'a str,
+    pub view: View,
+    /// The batch, heads and length of the queries or keys, and the name of their parameter.
+    pub dims: [usize; 3],
+    pub of: &'a str,
+}
+
 impl Layout {
+    /// Views further entries of queries and keys as batch, heads, length, width. Their products are added, so that both have
+    /// equally many entries; all other dimensions are those of what they belong to.
+    pub fn further(
+        self,
+        cx: &mut Cx<'_>,
+        dtype: DataType,
+        both: [Further<'_>; 2],
+    ) -> Result<(View, View), Refusal> {
+        let mut views = [both[0].view; 2];
+        for (slot, own) in views.iter_mut().zip(&both) {
+            cx.check_dtype(&own.view, dtype)?;
+            let [batch, heads, length] = own.dims;
+            *slot = self.view(cx, own.view, heads)?;
+            let width = slot.dims()[3];
+            if slot.dims()[..3] != own.dims {
+                return Err(cx.invalid(format_args!(
+                    "{} has the shape {:?}; it must be {:?}, since {} has a batch of {batch}, {heads} heads and the length {length}",
+                    own.param,
+                    own.view.dims(),
+                    self.dims([batch, heads, length, width]),
+                    own.of
+                )));
+            }
+        }
+        let [query, key] = views;
+        match query.dims()[3] == key.dims()[3] {
+            true => Ok((query, key)),
+            false => Err(cx.invalid(format_args!(
+                "{} has {} entries for each head and {} has {}; both must have equally many",
+                both[0].param,
+                query.dims()[3],
+                both[1].param,
+                key.dims()[3]
+            ))),
+        }
+    }
+
+    /// Returns the name by which programs choose this order.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layout::Bsh => "BSH",
+            Layout::Sbh => "SBH",
+            Layout::Bsnd => "BSND",
+            Layout::Bnsd => "BNSD",
+            Layout::Tnd => "TND",
+            Layout::Ntd => "NTD",
+        }
+    }
+
     pub fn named(name: &str) -> Option<Layout> {
         match name {
             "BSH" => Some(Layout::Bsh),
@@ -62,9 +122,10 @@ impl Layout {
         };
         found.ok_or_else(|| {
             cx.invalid(format_args!(
-                "{} has the shape {:?}, which does not fit the layout {self:?} with {heads} heads",
+                "{} has the shape {:?}, which does not fit the layout {} with {heads} heads",
                 cx.param_of(&view),
-                view.dims()
+                view.dims(),
+                self.name()
             ))
         })
     }

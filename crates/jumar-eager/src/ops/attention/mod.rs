@@ -8,6 +8,9 @@ mod kernel;
 mod layout;
 mod train;
 
+#[cfg(test)]
+mod tests;
+
 use jumar_types::dtype::DataType;
 
 use super::Table;
@@ -389,6 +392,11 @@ impl Plan {
                 key_stride: key.strides()[0] as usize,
                 value_stride: value.strides()[0] as usize,
             });
+            // Further entries are one tensor, also where the keys are a list of tensors.
+            let further_batch = match self.keys.len() {
+                1 => range.key_batch,
+                _ => range.batch,
+            };
             let statistic = |slot: usize| {
                 statistics[slot].map(|(view, operand): (View, usize)| Plane {
                     step: view.dims()[3],
@@ -410,7 +418,7 @@ impl Plan {
                 extra: self.extra.zip(extra).map(|((query, key), (own, other))| {
                     (
                         plane(&query, own, range.batch, range.first_row),
-                        plane(&key, other, range.key_batch, range.first_column),
+                        plane(&key, other, further_batch, range.first_column),
                     )
                 }),
                 addend: addend.map(|(view, operand)| plane(&view, operand, range.batch, 0)),

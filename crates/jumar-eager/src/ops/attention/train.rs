@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::layout::{Layout, Target};
+use super::layout::{Further, Layout, Target};
 use super::{Effects, Mask, Plan, Range, mask};
 use crate::Refusal;
 use crate::build::Cx;
@@ -185,18 +185,20 @@ impl Operands {
         let value = layout.view(cx, value, key_heads)?;
         let extra = match names.extra {
             Some((of_query, of_key)) => {
-                let own = [
-                    extra(cx, layout, of_query, &query)?,
-                    extra(cx, layout, of_key, &key)?,
+                let dtype = query.dtype();
+                let further = |cx: &Cx<'_>, param, of, like: &View| {
+                    Ok(Further {
+                        param,
+                        view: cx.tensor(param)?,
+                        dims: std::array::from_fn(|axis| like.dims()[axis]),
+                        of,
+                    })
+                };
+                let both = [
+                    further(cx, of_query, "query", &query)?,
+                    further(cx, of_key, names.key, &key)?,
                 ];
-                if own[0].dims()[3] != own[1].dims()[3] {
-                    return Err(cx.invalid(format_args!(
-                        "{of_query} has {} entries a head and {of_key} {}; both must have equally many",
-                        own[0].dims()[3],
-                        own[1].dims()[3]
-                    )));
-                }
-                Some((own[0], own[1]))
+                Some(layout.further(cx, dtype, both)?)
             }
             None => None,
         };
@@ -351,21 +353,6 @@ fn layout_of(cx: &Cx<'_>, joined: bool) -> Result<(Layout, usize), Refusal> {
         )));
     }
     Ok((layout, heads))
-}
-
-/// Returns the further entries of queries or keys, which have their batch, heads and length.
-fn extra(cx: &mut Cx<'_>, layout: Layout, param: &str, of: &View) -> Result<View, Refusal> {
-    let given = cx.tensor(param)?;
-    cx.check_dtype(&given, of.dtype())?;
-    let view = layout.view(cx, given, of.dims()[1])?;
-    match view.dims()[..3] == of.dims()[..3] {
-        true => Ok(view),
-        false => Err(cx.invalid(format_args!(
-            "{param} has the shape {:?}; all dimensions but the last must be those of {}",
-            given.dims(),
-            cx.param_of(of)
-        ))),
-    }
 }
 
 /// Returns the rows and columns that belong together. `ends` names the parameters with the ends of joined sequences.

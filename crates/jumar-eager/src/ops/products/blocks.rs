@@ -105,7 +105,7 @@ fn arranged(
     let (source, size, swapped) = if view.rank() == rank + 2 {
         (view, wanted, false)
     } else if view.rank() == rank && held.len() == rank + 2 && view.offset() == 0 {
-        let source = cx.stored(param)?;
+        let source = cx.stored_member(param, member)?;
         let (rows, columns) = (view.dims()[rank - 2], view.dims()[rank - 1]);
         let swapped = view.strides()[rank - 2] == 1 && view.strides()[rank - 1] != 1;
         let size = if swapped {

@@ -2,10 +2,11 @@
 
 use jumar_types::dtype::DataType;
 
-use super::grouped::{Groups, Product, Sizes, group_of};
+use super::grouped::{Groups, Product};
 use super::quantised::as_int8;
 use crate::build::{Cx, Operand};
 use crate::element::F;
+use crate::ops::groups::{Sizes, group_of};
 use crate::ops::operands::Merged;
 use crate::ops::quant::{decoded_scales, limited};
 use crate::rows::{RowFunction, Rows};
@@ -58,15 +59,17 @@ impl RowFunction for Layer {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let out = rows.output(0);
-        let Some(group) = group_of(rows.input(1), self.sizes, rows.number) else {
+        let group = rows.integers(0);
+        let group = group.and_then(|list| group_of(list, self.sizes, rows.number));
+        let Some(group) = group else {
             return out.fill(0.0);
         };
         out.copy_from(rows.input(0));
         let start = group * self.columns;
-        if let Some(bias) = rows.optional(2) {
+        if let Some(bias) = rows.optional(1) {
             out.update(bias.slice(start, self.columns), |value, bias| value + bias);
         }
-        if let Some(scale) = rows.optional(3) {
+        if let Some(scale) = rows.optional(2) {
             out.update(scale.slice(start, self.columns), |value, scale| {
                 value * scale
             });
@@ -77,19 +80,22 @@ impl RowFunction for Layer {
 /// `out = round(x * scale + offset)`, with the scale of the group or of its columns, and the offset of the group.
 struct Quantise {
     sizes: Sizes,
+    /// Whether a group has one scale.
+    by_group: bool,
 }
 
 impl RowFunction for Quantise {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
-        let (out, x, scale) = (rows.output(0), rows.input(0), rows.input(2));
-        let list = rows.input(1);
-        let Some(group) = group_of(list, self.sizes, rows.number) else {
+        let (out, x, scale) = (rows.output(0), rows.input(0), rows.input(1));
+        let list = rows.integers(0);
+        let group = list.and_then(|list| group_of(list, self.sizes, rows.number));
+        let Some(group) = group else {
             return out.fill(0.0);
         };
-        let offset = rows.optional(3).map_or(0.0, |offset| offset.get(group));
+        let offset = rows.optional(2).map_or(0.0, |offset| offset.get(group));
         let quantised = |value: f32| limited((value + offset).round_ties_even(), (-128.0, 127.0));
-        match scale.len() == list.len() {
+        match self.by_group {
             true => {
                 let scale = scale.get(group);
                 out.map1(x, |value| quantised(value * scale));
@@ -141,7 +147,7 @@ fn groups(cx: &mut Cx<'_>, form: Form, rows: usize) -> Result<(Groups, bool), Re
     Ok((Groups { list, sizes }, false))
 }
 
-/// Returns parameters of groups as one row of float32, with `each` numbers for each group.
+/// Returns parameters of groups as one row of float32, or of int32, with `each` numbers for each group.
 fn flat(cx: &mut Cx<'_>, view: View, groups: usize, each: usize) -> Result<View, Refusal> {
     if view.elements() != groups * each || view.dims().last() != Some(&each) && each != 1 {
         return Err(cx.invalid(format_args!(
@@ -150,7 +156,11 @@ fn flat(cx: &mut Cx<'_>, view: View, groups: usize, each: usize) -> Result<View,
             view.dims()
         )));
     }
-    let view = cx.cast(view, DataType::Float32)?;
+    let view = match view.dtype() {
+        // A bias of integers is added to integer sums.
+        DataType::Int32 => cx.dense(view)?,
+        _ => cx.cast(view, DataType::Float32)?,
+    };
     cx.reshaped(view, &[groups * each])
 }
 
@@ -158,6 +168,7 @@ fn flat(cx: &mut Cx<'_>, view: View, groups: usize, each: usize) -> Result<View,
 struct Weights {
     matrices: View,
     columns: usize,
+    /// Added to the sums: of int32 where the sums are, otherwise of float32.
     bias: Option<View>,
     /// The scales of columns behind the product.
     scale: Option<View>,
@@ -255,26 +266,25 @@ impl Weights {
     }
 
     /// Plans the layer for rows.
-    fn apply(
-        &self,
-        cx: &mut Cx<'_>,
-        x: View,
-        (groups, list): (&Groups, View),
-        out: View,
-    ) -> Result<(), Refusal> {
+    fn apply(&self, cx: &mut Cx<'_>, x: View, groups: &Groups, out: View) -> Result<(), Refusal> {
         let mut product = Product::of_rows(x, self.matrices, groups);
         if let Some((scales, offsets, rows)) = self.restore {
             product.scales = Some(scales);
             product.offsets = offsets;
             product.scale_rows = rows;
         }
+        let (exact, rounded) = match self.bias {
+            Some(bias) if bias.dtype() == DataType::Int32 => (Some(bias), None),
+            other => (None, other),
+        };
+        product.bias = exact;
         let sums = product.plan(cx)?;
         let function = Layer {
             columns: self.columns,
             sizes: groups.sizes,
         };
-        let inputs = [Some(sums), Some(list), self.bias, self.scale];
-        cx.rows(function, &inputs, &[Some(out)])
+        let inputs = [Some(sums), rounded, self.scale];
+        cx.rows_with(function, &[Some(groups.list)], &inputs, &[Some(out)])
     }
 }
 
@@ -397,9 +407,8 @@ pub(super) fn plan(cx: &mut Cx<'_>, form: Form) -> Result<(), Refusal> {
     }
     let compute = DataType::Float32;
     let x = cx.reshaped(x, &[rows, width])?;
-    let list = cx.cast(groups.list, compute)?;
     let sums = cx.temporary(compute, &[rows, one.columns])?;
-    one.apply(cx, x, (&groups, list), sums)?;
+    one.apply(cx, x, &groups, sums)?;
     // Not documented: which half is the gate. It is the first, as in aclnnSwiGlu.
     let gate = sums.slice(1, 0, hidden, 1);
     let mut active = cx.temporary(compute, &[rows, hidden])?;
@@ -413,12 +422,13 @@ pub(super) fn plan(cx: &mut Cx<'_>, form: Form) -> Result<(), Refusal> {
         let quantised = cx.temporary(DataType::Int8, &[rows, hidden])?;
         let function = Quantise {
             sizes: groups.sizes,
+            by_group: scale.elements() == count,
         };
-        let inputs = [Some(active), Some(list), Some(scale), offset];
-        cx.rows(function, &inputs, &[Some(quantised)])?;
+        let inputs = [Some(active), Some(scale), offset];
+        cx.rows_with(function, &[Some(groups.list)], &inputs, &[Some(quantised)])?;
         active = quantised;
     }
     let target = Merged::new(cx, out, &[rows, width])?;
-    two.apply(cx, active, (&groups, list), target.rows)?;
+    two.apply(cx, active, &groups, target.rows)?;
     target.finish(cx)
 }

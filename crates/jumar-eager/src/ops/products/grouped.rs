@@ -8,10 +8,12 @@ use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
 use super::super::matrix::multiply;
+use super::grouped_int8::GroupedInt8;
 use super::quantised::as_int8;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::element::any::AnyView;
+use crate::ops::groups::{Sizes, group_of};
 use crate::ops::operands::FLOATS;
 use crate::ops::quant::decoded_scales;
 use crate::rows::{RowFunction, Rows};
@@ -19,19 +21,10 @@ use crate::view::View;
 use crate::{Refusal, Scalar};
 
 /// Parts of the work, each with a packed panel of its own. The number is fixed when the plan is made.
-const PARTS: usize = 16;
-
-/// How a list of groups is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sizes {
-    /// The end of each group.
-    Ends,
-    /// The number of entries of each group.
-    Counts,
-}
+pub(super) const PARTS: usize = 16;
 
 /// Returns the first entry of a group, and the one behind its last, inside `length`.
-fn bounds(
+pub(super) fn bounds(
     sizes: Sizes,
     list: Row<'_, i64>,
     group: usize,
@@ -250,6 +243,10 @@ pub(super) struct Product<'a> {
     pub offsets: Option<View>,
     /// Rows of a matrix for each row of its scales.
     pub scale_rows: usize,
+    /// For int8: what is added to the sums, as one row of int32, those of each group after one another.
+    pub bias: Option<View>,
+    /// For int8: what is added to each entry of `x`.
+    pub shift: i32,
 }
 
 impl<'a> Product<'a> {
@@ -266,11 +263,67 @@ impl<'a> Product<'a> {
             scales: None,
             offsets: None,
             scale_rows: matrices.dims()[rank - 2].max(1),
+            bias: None,
+            shift: 0,
         }
     }
 
-    /// Returns the sums as float32. Rows behind the last group are 0.
+    /// Returns from one group, row and column to the next, of each tensor with matrices.
+    fn strides(&self) -> Vec<(usize, usize, usize)> {
+        let of_one = |own: &View| {
+            let (rank, strides) = (own.rank(), own.strides());
+            let outer = if rank > 2 { strides[0] } else { 0 };
+            (
+                outer as usize,
+                strides[rank - 2] as usize,
+                strides[rank - 1] as usize,
+            )
+        };
+        self.matrices.iter().map(of_one).collect()
+    }
+
+    /// Reports whether the sums are those of int8, which 32 bits hold exactly.
+    fn is_integer(&self) -> bool {
+        let mut types = self.matrices.iter().map(View::dtype);
+        self.x.dtype() == DataType::Int8
+            && types.all(|dtype| dtype == DataType::Int8)
+            && self.scales.is_none()
+            && !self.by_depth
+    }
+
+    /// Returns the sums as int32.
+    fn plan_integers(self, cx: &mut Cx<'_>) -> Result<View, Refusal> {
+        let (rows, depth, columns) = (self.x.dims()[0], self.x.dims()[1], self.columns);
+        let x = cx.dense(self.x)?;
+        let sums = cx.temporary(DataType::Int32, &[rows, columns])?;
+        // Rows behind the last group.
+        cx.fill(Scalar::of_i64(0), sums)?;
+        let kernel = GroupedInt8 {
+            groups: self.groups.list.elements(),
+            sizes: self.groups.sizes,
+            rows,
+            depth,
+            columns,
+            strides: self.strides(),
+            listed: self.listed,
+            biased: self.bias.is_some(),
+            shift: self.shift,
+        };
+        let mut inputs = vec![Some(x), Some(self.groups.list)];
+        inputs.extend(self.bias.map(Some));
+        inputs.extend(self.matrices.into_iter().map(Some));
+        cx.kernel(Box::new(kernel), &inputs, &[sums], false)?;
+        Ok(sums)
+    }
+
+    /// Returns the sums: of int8 as int32, and others as float32. Rows behind the last group are 0.
     pub fn plan(self, cx: &mut Cx<'_>) -> Result<View, Refusal> {
+        if self.is_integer() {
+            return self.plan_integers(cx);
+        }
+        if self.bias.is_some() || self.shift != 0 {
+            return Err(cx.defect("a product of other types than int8 has no integer bias"));
+        }
         let (rows, depth, columns) = (self.x.dims()[0], self.x.dims()[1], self.columns);
         let count = self.groups.list.elements();
         let result = match self.by_depth {
@@ -295,19 +348,7 @@ impl<'a> Product<'a> {
             depth,
             columns,
             weights: first.dtype(),
-            strides: self
-                .matrices
-                .iter()
-                .map(|own| {
-                    let (rank, strides) = (own.rank(), own.strides());
-                    let outer = if rank > 2 { strides[0] } else { 0 };
-                    (
-                        outer as usize,
-                        strides[rank - 2] as usize,
-                        strides[rank - 1] as usize,
-                    )
-                })
-                .collect(),
+            strides: self.strides(),
             listed: self.listed,
             scaled: self.scales.is_some(),
             shifted: self.offsets.is_some(),
@@ -322,20 +363,6 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Returns the group that a row belongs to. `None` behind the last.
-#[inline(always)]
-pub(super) fn group_of(list: Row<'_, f32>, sizes: Sizes, row: usize) -> Option<usize> {
-    let mut end = 0.0;
-    (0..list.len()).find(|&group| {
-        let entry = f64::from(list.get(group));
-        end = match sizes {
-            Sizes::Ends => entry,
-            Sizes::Counts => end + entry,
-        };
-        (row as f64) < end
-    })
-}
-
 /// `out = sum * scale * row scale + bias`, with the scale and the bias of the group that a row belongs to.
 struct Finish {
     columns: usize,
@@ -345,24 +372,26 @@ struct Finish {
 impl RowFunction for Finish {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
-        let (out, list) = (rows.output(0), rows.input(1));
-        let Some(group) = group_of(list, self.sizes, rows.number) else {
+        let out = rows.output(0);
+        let group = rows.integers(0);
+        let group = group.and_then(|list| group_of(list, self.sizes, rows.number));
+        let Some(group) = group else {
             // Rows behind the last group have no meaning; zeros make the result the same from run to run.
             out.fill(0.0);
             return;
         };
         out.copy_from(rows.input(0));
         let start = group * self.columns;
-        if let Some(scale) = rows.optional(2) {
+        if let Some(scale) = rows.optional(1) {
             out.update(scale.slice(start, self.columns), |value, scale| {
                 value * scale
             });
         }
-        if let Some(factor) = rows.optional(3) {
+        if let Some(factor) = rows.optional(2) {
             let factor = factor.get(0);
             out.map1(out.as_row(), |value| value * factor);
         }
-        if let Some(bias) = rows.optional(4) {
+        if let Some(bias) = rows.optional(3) {
             out.update(bias.slice(start, self.columns), |value, bias| value + bias);
         }
     }
@@ -510,10 +539,20 @@ fn flat(
     groups: usize,
     columns: usize,
 ) -> Result<Option<View>, Refusal> {
+    flat_as(cx, views, (groups, columns), DataType::Float32)
+}
+
+/// As [`flat`], in another type.
+fn flat_as(
+    cx: &mut Cx<'_>,
+    views: Vec<View>,
+    (groups, columns): (usize, usize),
+    dtype: DataType,
+) -> Result<Option<View>, Refusal> {
     let Some(first) = views.first().copied() else {
         return Ok(None);
     };
-    let out = cx.temporary(DataType::Float32, &[groups, columns])?;
+    let out = cx.temporary(dtype, &[groups, columns])?;
     let wrong = |cx: &Cx<'_>, view: &View| {
         cx.invalid(format_args!(
             "{} has the shape {:?}; expected {columns} elements for each of {groups} groups",
@@ -758,13 +797,20 @@ fn plan(cx: &mut Cx<'_>, groups: Option<Groups>, kind: i64, form: Form) -> Resul
     }
     let scales = flat(cx, scales, count, columns)?;
     let biases = present(cx, "biasOptional")?;
-    if integers && biases.iter().any(|bias| bias.dtype() == DataType::Int32) {
-        return Err(cx.unsupported("a bias of int32 is not supported"));
-    }
     if by_depth && !biases.is_empty() {
         return Err(cx.unsupported("a bias of groups of the depth is not supported"));
     }
-    let biases = flat(cx, biases, count, columns)?;
+    // A bias of integers is added to the sums, before they are scaled.
+    let is_integer = |bias: &View| bias.dtype() == DataType::Int32;
+    let integer_bias = integers && !biases.is_empty() && biases.iter().all(is_integer);
+    if !integer_bias && let Some(bias) = biases.iter().find(|bias| is_integer(bias)) {
+        return Err(cx.refuse_type(&cx.param_of(bias), DataType::Int32, "a floating-point type"));
+    }
+    let bias_type = match integer_bias {
+        true => DataType::Int32,
+        false => DataType::Float32,
+    };
+    let mut biases = flat_as(cx, biases, (count, columns), bias_type)?;
     let row_scales = match form.row_scales {
         true => present(cx, "perTokenScaleOptional")?,
         false => Vec::new(),
@@ -792,16 +838,17 @@ fn plan(cx: &mut Cx<'_>, groups: Option<Groups>, kind: i64, form: Form) -> Resul
         scales: weight_scales,
         offsets: weight_offsets,
         scale_rows: depth.max(1),
+        bias: biases.take_if(|_| integer_bias),
+        shift: 0,
     };
     let sums = product.plan(cx)?;
     if by_depth {
         return cx.copy(sums, out);
     }
-    let list = cx.cast(groups.list, DataType::Float32)?;
     let function = Finish {
         columns,
         sizes: groups.sizes,
     };
-    let inputs = [Some(sums), Some(list), scales, row_scale, biases];
-    cx.rows(function, &inputs, &[Some(out)])
+    let inputs = [Some(sums), scales, row_scale, biases];
+    cx.rows_with(function, &[Some(groups.list)], &inputs, &[Some(out)])
 }

@@ -3,11 +3,15 @@
 mod blocks;
 mod ffn;
 mod grouped;
+mod grouped_int8;
 mod preprocess;
 mod quantised;
 mod routed;
 mod scaled;
 mod weights;
+
+#[cfg(test)]
+mod tests;
 
 use super::Table;
 use crate::build::Cx;

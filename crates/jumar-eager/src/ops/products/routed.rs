@@ -4,11 +4,12 @@ use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
 use super::blocks::matrices;
-use super::grouped::{Groups, Product, Sizes, device_groups, group_of};
+use super::grouped::{Groups, Product, device_groups};
 use super::quantised::as_int8;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::gates::{Gate, Halves};
+use crate::ops::groups::{Sizes, group_of};
 use crate::ops::operands::Merged;
 use crate::ops::quant::{Quantised, by_largest, decoded, decoded_scales, mx};
 use crate::rows::{RowFunction, Rows};
@@ -30,23 +31,25 @@ impl RowFunction for Gated {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, scale_out) = (rows.output(0), rows.output(1));
-        let Some(group) = group_of(rows.input(1), self.sizes, rows.number) else {
+        let group = rows.integers(0);
+        let group = group.and_then(|list| group_of(list, self.sizes, rows.number));
+        let Some(group) = group else {
             // Rows behind the last group have no meaning; zeros make the result the same from run to run.
             out.fill(0.0);
             scale_out.set(0, 0.0);
             return;
         };
         let (values, sums, start) = (rows.scratch(), rows.input(0), group * self.columns);
-        match rows.optional(2) {
+        match rows.optional(1) {
             Some(scale) => values.map2(sums, scale.slice(start, self.columns), |sum, scale| {
                 sum * scale
             }),
             None => values.copy_from(sums),
         }
-        if let Some(bias) = rows.optional(4) {
+        if let Some(bias) = rows.optional(3) {
             values.update(bias.slice(start, self.columns), |value, bias| value + bias);
         }
-        let factor = rows.input(3).get(0);
+        let factor = rows.input(2).get(0);
         values.map1(values.as_row(), |value| value * factor);
         let halves = Halves {
             alternating: false,
@@ -157,15 +160,16 @@ pub(super) fn swiglu_quant(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal
         return Ok(());
     }
     let scale = flat(cx, scale, experts, lines * columns)?;
+    // The bias corrects a product with numbers that are smaller by 8: int8 is computed as two int4.
+    let shift = if bias.is_some() { -8 } else { 0 };
     let x = match bias {
-        // The bias corrects a product with numbers that are smaller by 8: int8 is computed as two int4.
-        Some(_) => {
+        Some(_) if lines > 1 => {
             let shifted = cx.temporary(DataType::Float32, &[rows, depth])?;
             let operands = [Operand::Tensor(x), Operand::Scalar(Scalar::of_i64(-8))];
             cx.map(F::Add, DataType::Float32, &operands, shifted)?;
             shifted
         }
-        None => x,
+        _ => x,
     };
     let groups = Groups {
         list: cx.dense(list)?,
@@ -174,6 +178,7 @@ pub(super) fn swiglu_quant(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal
     let product = Product {
         scales: (lines > 1).then_some(scale),
         scale_rows: depth / lines,
+        shift: if lines > 1 { 0 } else { shift },
         ..Product::of_rows(x, weight, &groups)
     };
     let sums = product.plan(cx)?;
@@ -183,13 +188,13 @@ pub(super) fn swiglu_quant(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal
         columns,
         limits: quantised.limits,
     };
-    let list = cx.cast(groups.list, DataType::Float32)?;
     let row_scale = cx.reshaped(row_scale, &[rows, 1])?;
     let behind = (lines == 1).then_some(scale);
     let scale_out = Merged::new(cx, scale_out, &[rows, 1])?;
-    cx.rows(
+    cx.rows_with(
         function,
-        &[Some(sums), Some(list), behind, Some(row_scale), bias],
+        &[Some(groups.list)],
+        &[Some(sums), behind, Some(row_scale), bias],
         &[Some(quantised.rows), Some(scale_out.rows)],
     )?;
     scale_out.finish(cx)?;
@@ -206,22 +211,24 @@ impl RowFunction for Weighted {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let out = rows.output(0);
-        let Some(group) = group_of(rows.input(1), self.sizes, rows.number) else {
+        let group = rows.integers(0);
+        let group = group.and_then(|list| group_of(list, self.sizes, rows.number));
+        let Some(group) = group else {
             return out.fill(0.0);
         };
         out.copy_from(rows.input(0));
         let start = group * self.columns;
-        if let Some(scale) = rows.optional(2) {
+        if let Some(scale) = rows.optional(1) {
             out.update(scale.slice(start, self.columns), |sum, scale| sum * scale);
         }
-        if let Some(factor) = rows.optional(3) {
+        if let Some(factor) = rows.optional(2) {
             let factor = factor.get(0);
             out.map1(out.as_row(), |value| value * factor);
         }
-        if let Some(bias) = rows.optional(4) {
+        if let Some(bias) = rows.optional(3) {
             out.update(bias.slice(start, self.columns), |value, bias| value + bias);
         }
-        if let Some(logit) = rows.optional(5) {
+        if let Some(logit) = rows.optional(4) {
             let logit = logit.get(0);
             out.map1(out.as_row(), |value| value * logit);
         }
@@ -450,15 +457,15 @@ pub(super) fn finalize(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
         }
     }
     let sums = Product::of_rows(x, weight, &groups).plan(cx)?;
-    let list = cx.cast(groups.list, DataType::Float32)?;
     let values = cx.temporary(DataType::Float32, &[rows, columns])?;
     let function = Weighted {
         sizes: groups.sizes,
         columns,
     };
-    cx.rows(
+    cx.rows_with(
         function,
-        &[Some(sums), Some(list), scale, row_scale, bias, logit],
+        &[Some(groups.list)],
+        &[Some(sums), scale, row_scale, bias, logit],
         &[Some(values)],
     )?;
     let index = cx.cast(index, DataType::Int64)?;
@@ -531,11 +538,10 @@ pub(super) fn scaled_groups(
     let (count, columns) = (weight.dims()[0], weight.dims()[2]);
     cx.check_dims(&groups.list, &[count])?;
     let sums = Product::of_rows(x, weight, &groups).plan(cx)?;
-    let list = cx.cast(groups.list, DataType::Float32)?;
     let function = Weighted {
         sizes: groups.sizes,
         columns,
     };
-    let inputs = [Some(sums), Some(list), Some(scale), row_scale];
-    cx.rows(function, &inputs, &[Some(out)])
+    let inputs = [Some(sums), Some(scale), row_scale];
+    cx.rows_with(function, &[Some(groups.list)], &inputs, &[Some(out)])
 }

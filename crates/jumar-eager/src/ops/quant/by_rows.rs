@@ -7,6 +7,7 @@ use super::encoding::{Coded, Encoding, usual_rounding};
 use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
+use crate::ops::groups::{self, Sizes};
 use crate::ops::operands::{FLOATS, Merged};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
@@ -14,8 +15,6 @@ use crate::view::View;
 /// `y = round(x * smooth / scale + offset)` with scale and offset from the row.
 struct Dynamic {
     width: usize,
-    /// Whether the scales of the row's group are among several.
-    grouped: bool,
     symmetric: bool,
     encoding: Encoding,
     /// The least and the largest value that a row is mapped to.
@@ -24,12 +23,8 @@ struct Dynamic {
 
 /// Returns the group that a row belongs to, of groups by their ends. Rows behind the last belong to it.
 #[inline(always)]
-pub(super) fn group_of(ends: Row<'_, f32>, number: usize) -> usize {
-    let mut group = 0;
-    while group + 1 < ends.len() && number as f64 >= f64::from(ends.get(group)) {
-        group += 1;
-    }
-    group
+pub(super) fn group_of(ends: Row<'_, i64>, number: usize) -> usize {
+    groups::group_of(ends, Sizes::Ends, number).unwrap_or(ends.len().saturating_sub(1))
 }
 
 impl RowFunction for Dynamic {
@@ -38,10 +33,9 @@ impl RowFunction for Dynamic {
         let (x, out, limits) = (rows.input(0), rows.output(0), self.limits);
         match rows.optional(1) {
             Some(smooth) => {
-                let group = match (self.grouped, rows.optional(2)) {
-                    (true, Some(ends)) => group_of(ends, rows.number),
-                    _ => 0,
-                };
+                let group = rows
+                    .integers(0)
+                    .map_or(0, |ends| group_of(ends, rows.number));
                 let smooth = smooth.slice(group * self.width, self.width);
                 out.map2(x, smooth, |value, smooth| value * smooth);
             }
@@ -174,19 +168,17 @@ fn plan(
         Some(groups) if smooth.is_some() => {
             cx.check_types(&groups, &[DataType::Int32, DataType::Int64])?;
             let count = groups.elements();
-            let groups = cx.cast(groups, DataType::Float32)?;
             Some(cx.reshaped(groups, &[count])?)
         }
         _ => None,
     };
     let function = Dynamic {
         width,
-        grouped: groups.is_some(),
         symmetric: choice.symmetric,
         encoding: coded.encoding,
         limits,
     };
-    cx.rows(function, &[Some(x), smooth, groups], &outputs)?;
+    cx.rows_with(function, &[groups], &[Some(x), smooth], &outputs)?;
     for merged in merged {
         merged.finish(cx)?;
     }
@@ -204,7 +196,6 @@ pub(crate) fn symmetric(
 ) -> Result<(), Refusal> {
     let function = Dynamic {
         width: values.dims().last().copied().unwrap_or(1),
-        grouped: false,
         symmetric: true,
         encoding: coded.encoding,
         limits: (-largest, largest),

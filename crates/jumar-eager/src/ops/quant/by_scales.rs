@@ -234,9 +234,11 @@ impl RowFunction for Grouped {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, width, limits) = (rows.output(0), self.width, self.limits);
-        let group = group_of(rows.input(2), rows.number);
+        let group = rows
+            .integers(0)
+            .map_or(0, |ends| group_of(ends, rows.number));
         let scale = rows.input(1).slice(group * width, width);
-        let offset = rows.optional(3).map_or(0.0, |offset| offset.get(0));
+        let offset = rows.optional(2).map_or(0.0, |offset| offset.get(0));
         out.map2(rows.input(0), scale, |x, scale| {
             limited((x * scale + offset).round_ties_even(), limits)
         });
@@ -268,7 +270,6 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let target = Quantised::new(cx, out, x.dims())?;
     let scale = cx.cast(scale, DataType::Float32)?;
     let scale = cx.reshaped(scale, &[experts * width])?;
-    let groups = cx.cast(groups, DataType::Float32)?;
     let offset = match offset {
         Some(offset) => Some(cx.reshaped(offset, &[1])?),
         None => None,
@@ -277,8 +278,8 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         width,
         limits: target.limits,
     };
-    let inputs = [Some(x), Some(scale), Some(groups), offset];
-    cx.rows(function, &inputs, &[Some(target.rows)])?;
+    let inputs = [Some(x), Some(scale), offset];
+    cx.rows_with(function, &[Some(groups)], &inputs, &[Some(target.rows)])?;
     target.finish(cx)
 }
 

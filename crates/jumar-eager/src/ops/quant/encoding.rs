@@ -213,7 +213,7 @@ pub(crate) fn decoded(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
         true => bytes.transpose(rank - 2, rank - 1),
         false => cx.dense(bytes)?,
     };
-    let out = cx.temporary(DataType::Float32, source.dims())?;
+    let out = cx.temporary_of(&view, DataType::Float32, source.dims())?;
     if !out.is_empty() {
         let values = Box::new(values);
         cx.kernel(Box::new(Decode { values }), &[Some(source)], &[out], false)?;

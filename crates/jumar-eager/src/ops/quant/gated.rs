@@ -1,6 +1,5 @@
 //! Gated activations and quantisation of each row as one operator, from floating-point numbers or dequantised integers.
 
-use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
 use super::packed::{Quantised, check_number};
@@ -8,6 +7,7 @@ use super::rounding::{by_largest, limited};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::gates::{self, Gate, Halves};
+use crate::ops::groups::{Sizes, group_of};
 use crate::ops::operands::{self, FLOATS, Merged};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
@@ -17,8 +17,7 @@ const X: usize = 0;
 const WEIGHTS: usize = 1;
 const ACTIVATION: usize = 2;
 const SMOOTH: usize = 3;
-const COUNTS: usize = 4;
-const OFFSETS: usize = 5;
+const OFFSETS: usize = 4;
 
 /// Computes `y = round(gated(x * weight scale * activation scale) * smooth / scale)`.
 struct GatedQuant {
@@ -28,25 +27,12 @@ struct GatedQuant {
     halves: Halves,
     /// The number of smoothing scales of a group: 0, 1, or one for each element of an output row.
     smooth: usize,
-    /// Whether groups are given by their ends, and not by their sizes.
-    by_ends: bool,
+    /// How the list of groups is written.
+    sizes: Sizes,
     /// Whether the smoothing scales are the scales, so that none is computed.
     fixed: bool,
     /// The smallest and the largest quantised value.
     limits: (f32, f32),
-}
-
-/// Returns the group of row `number`, given the number of rows of each group, or its end. `None` for a row behind the last group.
-#[inline(always)]
-fn group_by_counts(counts: Row<'_, f32>, number: usize, by_ends: bool) -> Option<usize> {
-    let mut end = 0.0;
-    for group in 0..counts.len() {
-        end = f64::from(counts.get(group)) + if by_ends { 0.0 } else { end };
-        if (number as f64) < end {
-            return Some(group);
-        }
-    }
-    None
 }
 
 impl RowFunction for GatedQuant {
@@ -57,8 +43,8 @@ impl RowFunction for GatedQuant {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, scale_out) = (rows.output(0), rows.output(1));
-        let group = match rows.optional(COUNTS) {
-            Some(counts) => group_by_counts(counts, rows.number, self.by_ends),
+        let group = match rows.integers(0) {
+            Some(list) => group_of(list, self.sizes, rows.number),
             None => Some(0),
         };
         let Some(group) = group else {
@@ -206,10 +192,7 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
             )));
         }
     };
-    let counts = match cx.optional("groupIndexOptional")? {
-        Some(groups) => Some(gates::counts(cx, groups)?),
-        None => None,
-    };
+    let counts = gates::counts(cx, "groupIndexOptional")?;
     let groups = counts.map_or(1, |counts| counts.elements());
     let half = width / 2;
     let weights = match cx.optional("weightScaleOptional")? {
@@ -253,13 +236,14 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
         gate,
         halves,
         smooth: smooth.map_or(0, |smooth| smooth.elements() / groups.max(1)),
-        by_ends: false,
+        sizes: Sizes::Counts,
         fixed: false,
         limits: quantised.limits,
     };
-    let inputs = [Some(x), weights, activation, smooth, counts];
-    cx.rows(
+    let inputs = [Some(x), weights, activation, smooth];
+    cx.rows_with(
         function,
+        &[counts],
         &inputs,
         &[Some(quantised.rows), Some(scale_out.rows)],
     )?;
@@ -268,27 +252,27 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
 }
 
 pub(super) fn swiglu_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    swiglu(cx, true)
+    swiglu(cx, Sizes::Ends)
 }
 
 pub(super) fn swiglu_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let out = cx.out("yOut")?;
     check_number(cx, "dstType", &out)?;
-    let by_ends = match cx.int("groupListType")? {
-        0 => true,
-        1 => false,
+    let sizes = match cx.int("groupListType")? {
+        0 => Sizes::Ends,
+        1 => Sizes::Counts,
         other => {
             return Err(cx.invalid(format_args!("groupListType is {other}; it must be 0 or 1")));
         }
     };
-    swiglu(cx, by_ends)
+    swiglu(cx, sizes)
 }
 
 /// A gated activation and quantisation: by the largest magnitude of each row, or by given scales and offsets.
 ///
 /// The document calls the factor that multiplies a scale. The result of dynamic quantisation is its inverse, as programs pass
 /// it on to products as the scale of each row.
-fn swiglu(cx: &mut Cx<'_>, by_ends: bool) -> Result<(), Refusal> {
+fn swiglu(cx: &mut Cx<'_>, sizes: Sizes) -> Result<(), Refusal> {
     let (x, out, scale_out) = (cx.tensor("x")?, cx.out("yOut")?, cx.out("scaleOut")?);
     cx.check_types(&x, FLOATS)?;
     let fixed = match cx.text("quantModeOptional")? {
@@ -316,10 +300,7 @@ fn swiglu(cx: &mut Cx<'_>, by_ends: bool) -> Result<(), Refusal> {
         )));
     }
     let half = width / 2;
-    let list = match cx.optional("groupIndexOptional")? {
-        Some(groups) => Some(gates::counts(cx, groups)?),
-        None => None,
-    };
+    let list = gates::counts(cx, "groupIndexOptional")?;
     let groups = list.map_or(1, |list| list.elements());
     let smooth = match cx.optional("smoothScalesOptional")? {
         Some(smooth) => Some(flat(cx, smooth, &[groups * half, groups])?),
@@ -348,13 +329,14 @@ fn swiglu(cx: &mut Cx<'_>, by_ends: bool) -> Result<(), Refusal> {
             Some(_) => each.max(1),
             None => each,
         },
-        by_ends,
+        sizes,
         fixed,
         limits: quantised.limits,
     };
-    cx.rows(
+    cx.rows_with(
         function,
-        &[Some(x), None, None, smooth, list, offsets],
+        &[list],
+        &[Some(x), None, None, smooth, offsets],
         &[Some(quantised.rows), Some(scale_out.rows)],
     )?;
     scale_out.finish(cx)?;

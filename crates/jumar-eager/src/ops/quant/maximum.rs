@@ -1,22 +1,15 @@
 //! Quantisation by given factors that also returns the largest magnitude, of a tensor or of each of its groups.
 
-use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
 use super::encoding::{BYTES, Coded, Encoding, quotient, rounding_to};
-use super::mx::ends;
 use super::packed::check_number;
 use crate::build::Cx;
+use crate::ops::groups::{self, Sizes, group_of};
 use crate::ops::operands::FLOATS;
 use crate::rows::{RowFunction, Rows, largest_magnitude};
 use crate::view::View;
 use crate::{Refusal, Scalar};
-
-/// Returns the group that an entry belongs to, of groups by their ends. `None` behind the last.
-#[inline(always)]
-fn group_of(ends: Row<'_, f32>, entry: usize) -> Option<usize> {
-    (0..ends.len()).find(|&group| (entry as f64) < f64::from(ends.get(group)))
-}
 
 /// `y = round(x * scale)` or `round(x / scale)`, with the scale of the group that a row belongs to, and the largest magnitude of
 /// each row, if it is wanted.
@@ -34,8 +27,8 @@ impl RowFunction for Scaled {
         if let Some(to) = rows.wanted(1) {
             to.set(0, largest_magnitude(x));
         }
-        let group = match rows.optional(2) {
-            Some(ends) => group_of(ends, rows.number / self.rows),
+        let group = match rows.integers(0) {
+            Some(ends) => group_of(ends, Sizes::Ends, rows.number / self.rows),
             None => Some(0),
         };
         match group {
@@ -71,12 +64,13 @@ impl RowFunction for Largest {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (found, out) = (rows.input(0), rows.output(0));
-        let Some(ends) = rows.optional(1) else {
+        let Some(ends) = rows.integers(0) else {
             return out.set(0, largest_magnitude(found) / self.divisor);
         };
         let mut start = 0;
         for group in 0..out.len() {
-            let end = (ends.get(group).max(0.0) as usize).saturating_mul(self.rows);
+            let end = usize::try_from(ends.get(group)).unwrap_or(0);
+            let end = end.saturating_mul(self.rows);
             let end = end.clamp(start, found.len());
             let most = largest_magnitude(found.slice(start, end - start));
             out.set(group, most / self.divisor);
@@ -124,9 +118,10 @@ fn plan(cx: &mut Cx<'_>, least_rank: usize, ends: Option<View>) -> Result<(), Re
         encoding: coded.encoding,
     };
     let scale = cx.dense(scale)?;
-    cx.rows(
+    cx.rows_with(
         function,
-        &[Some(x), Some(scale), ends],
+        &[ends],
+        &[Some(x), Some(scale)],
         &[Some(coded.rows()), Some(found)],
     )?;
     coded.finish(cx)?;
@@ -135,7 +130,7 @@ fn plan(cx: &mut Cx<'_>, least_rank: usize, ends: Option<View>) -> Result<(), Re
         rows: each,
         divisor: 1.0,
     };
-    cx.rows(function, &[Some(found), ends], &[Some(amax)])
+    cx.rows_with(function, &[ends], &[Some(found)], &[Some(amax)])
 }
 
 pub(super) fn all(cx: &mut Cx<'_>) -> Result<(), Refusal> {
@@ -143,6 +138,6 @@ pub(super) fn all(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn grouped(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    let ends = ends(cx, "groupList", &[DataType::Int64])?;
+    let ends = groups::ends(cx, "groupList", &[DataType::Int64], Sizes::Ends)?;
     plan(cx, 2, ends)
 }

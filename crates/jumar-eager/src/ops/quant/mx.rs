@@ -8,6 +8,7 @@ use super::encoding::{BLOCK_TYPES, Coded, Encoding, decoded, quotient, rounding_
 use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
+use crate::ops::groups::{self, Sizes};
 use crate::ops::operands::{FLOATS, Merged};
 use crate::rows::{RowFunction, Rows, largest_magnitude};
 use crate::view::View;
@@ -179,13 +180,14 @@ impl RowFunction for Blocks {
         let (x, out, scales) = (rows.input(0), rows.output(0), rows.output(1));
         // Scales without a block, and elements that no group holds.
         scales.fill(0.0);
-        let Some(ends) = rows.optional(1) else {
+        let Some(ends) = rows.integers(0) else {
             return self.quantise(x, out, scales);
         };
         out.fill(0.0);
         let mut start = 0;
         for group in 0..ends.len() {
-            let end = (ends.get(group).max(0.0) as usize).clamp(start, x.len());
+            let end = usize::try_from(ends.get(group)).unwrap_or(0);
+            let end = end.clamp(start, x.len());
             let (first, len) = (2 * (start / (2 * self.block) + group), end - start);
             let own = scales.slice(first, len.div_ceil(self.block));
             self.quantise(x.slice(start, len), out.slice(start, len), own);
@@ -199,7 +201,7 @@ impl RowFunction for Blocks {
 pub(crate) struct Shape {
     pub axis: usize,
     pub block: usize,
-    /// The ends of groups of entries of the dimension, as float32. A group begins with a block of its own.
+    /// The ends of groups of entries of the dimension, as int64. A group begins with a block of its own.
     pub ends: Option<View>,
 }
 
@@ -243,7 +245,8 @@ pub(crate) fn quantise(
         rule,
         encoding: coded.encoding,
     };
-    cx.rows(function, &[Some(x), ends], &[Some(rows), Some(scales.rows)])?;
+    let outputs = [Some(rows), Some(scales.rows)];
+    cx.rows_with(function, &[ends], &[Some(x)], &outputs)?;
     scales.finish(cx)?;
     coded.finish(cx)
 }
@@ -365,26 +368,7 @@ pub(super) fn dual_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     two_axes(cx, max)
 }
 
-/// Returns the ends of groups as float32, which holds every number of rows of a tensor that fits memory in blocks.
-pub(crate) fn ends(
-    cx: &mut Cx<'_>,
-    param: &str,
-    types: &[DataType],
-) -> Result<Option<View>, Refusal> {
-    let Some(ends) = cx.optional(param)? else {
-        return Ok(None);
-    };
-    cx.check_types(&ends, types)?;
-    if ends.rank() != 1 || ends.is_empty() {
-        return Err(cx.invalid(format_args!(
-            "{param} has the shape {:?}; expected one dimension with at least one group",
-            ends.dims()
-        )));
-    }
-    cx.cast(ends, DataType::Float32).map(Some)
-}
-
-fn groups(cx: &mut Cx<'_>, algorithm: i64, max: f64) -> Result<(), Refusal> {
+fn by_groups(cx: &mut Cx<'_>, algorithm: i64, max: f64) -> Result<(), Refusal> {
     let (x, out, scale) = (cx.tensor("x")?, cx.out("y")?, cx.out("mxscale")?);
     check_operands(cx, &x, "dstType", &[&out])?;
     if x.rank() != 2 {
@@ -403,7 +387,7 @@ fn groups(cx: &mut Cx<'_>, algorithm: i64, max: f64) -> Result<(), Refusal> {
     };
     let rule = rule(cx, out.dtype(), &choice)?;
     let rounding = rounding_to(cx, "roundMode", out.dtype())?;
-    let ends = ends(cx, "groupIndex", &[DataType::Int32])?;
+    let ends = groups::ends(cx, "groupIndex", &[DataType::Int32], Sizes::Ends)?;
     let shape = Shape {
         axis: 0,
         block: BLOCK,
@@ -413,12 +397,12 @@ fn groups(cx: &mut Cx<'_>, algorithm: i64, max: f64) -> Result<(), Refusal> {
 }
 
 pub(super) fn grouped(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    groups(cx, 0, 0.0)
+    by_groups(cx, 0, 0.0)
 }
 
 pub(super) fn grouped_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (algorithm, max) = (cx.int("scaleAlg")?, cx.float("dstTypeMax")?);
-    groups(cx, algorithm, max)
+    by_groups(cx, algorithm, max)
 }
 
 /// Multiplies rows by the scales of their blocks.

@@ -84,7 +84,7 @@ pub(crate) fn unpacked(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
     {
         *last *= 8;
     }
-    let out = cx.temporary(DataType::Int8, &dims)?;
+    let out = cx.temporary_of(&view, DataType::Int8, &dims)?;
     if !out.is_empty() {
         cx.kernel(Box::new(Unpack), &[Some(packed)], &[out], false)?;
     }

@@ -107,7 +107,7 @@ pub(crate) fn decoded_scales(cx: &mut Cx<'_>, scale: View) -> Result<View, Refus
     match scale.dtype() {
         DataType::UInt64 | DataType::Int64 => {
             let words = cx.dense(scale)?;
-            let out = cx.temporary(DataType::Float32, scale.dims())?;
+            let out = cx.temporary_of(&scale, DataType::Float32, scale.dims())?;
             if !out.is_empty() {
                 cx.kernel(Box::new(Decode), &[Some(words)], &[out], false)?;
             }

@@ -12,15 +12,16 @@ use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::gates::Gate;
+use crate::ops::groups::{self, Sizes};
 use crate::ops::operands::{FLOATS, Merged, check_elements};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
 /// Whether a row lies behind the rows that all groups hold, which have a list of their ends.
 #[inline(always)]
-fn is_behind(ends: Option<Row<'_, f32>>, number: usize) -> bool {
+fn is_behind(ends: Option<Row<'_, i64>>, number: usize) -> bool {
     match ends {
-        Some(ends) => number as f64 >= f64::from(ends.get(ends.len() - 1)),
+        Some(ends) => number as i64 >= ends.get(ends.len() - 1),
         None => false,
     }
 }
@@ -34,7 +35,7 @@ impl RowFunction for Activate {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let out = rows.output(0);
-        if is_behind(rows.optional(3), rows.number) {
+        if is_behind(rows.integers(0), rows.number) {
             out.fill(0.0);
             if let Some(origin) = rows.wanted(1) {
                 origin.fill(0.0);
@@ -55,31 +56,13 @@ impl RowFunction for Activate {
     }
 }
 
-/// The ends of groups from their sizes.
-struct Ends;
-
-impl RowFunction for Ends {
-    #[inline(always)]
-    fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
-        let mut end = 0.0;
-        for group in 0..rows.input(0).len() {
-            end += rows.input(0).get(group);
-            rows.output(0).set(group, end);
-        }
-    }
-}
-
 /// Returns the ends of groups that are given by their sizes, or by their ends.
 fn ends_of(cx: &mut Cx<'_>, param: &str, by_sizes: bool) -> Result<Option<View>, Refusal> {
-    let Some(list) = mx::ends(cx, param, &[DataType::Int64])? else {
-        return Ok(None);
+    let sizes = match by_sizes {
+        true => Sizes::Counts,
+        false => Sizes::Ends,
     };
-    if !by_sizes {
-        return Ok(Some(list));
-    }
-    let ends = cx.temporary(DataType::Float32, list.dims())?;
-    cx.rows(Ends, &[Some(list)], &[Some(ends)])?;
-    Ok(Some(ends))
+    groups::ends(cx, param, &[DataType::Int64], sizes)
 }
 
 /// Returns the halves of a dimension: those of its order, or every second entry.
@@ -239,7 +222,7 @@ impl RowFunction for Gradient {
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (upstream, gate, value) = (rows.input(0), rows.input(1), rows.input(2));
         let (gate_out, value_out) = (rows.output(0), rows.output(1));
-        if is_behind(rows.optional(5), rows.number) {
+        if is_behind(rows.integers(0), rows.number) {
             gate_out.fill(0.0);
             value_out.fill(0.0);
             if let Some(to) = rows.wanted(2) {
@@ -411,11 +394,12 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         false => None,
     };
     let ends = ends_of(cx, "groupIndexOptional", true)?;
-    let groups = ends.map_or(1, |ends| ends.elements());
+    let count = ends.map_or(1, |ends| ends.elements());
     let (gate_half, value) = halves(cx, &x, rank - 1, false, false)?;
     let activated = cx.temporary(DataType::Float32, &dims)?;
-    let inputs = [Some(gate_half), Some(value), weight, ends];
-    cx.rows(Activate { gate }, &inputs, &[Some(activated), origin])?;
+    let inputs = [Some(gate_half), Some(value), weight];
+    let outputs = [Some(activated), origin];
+    cx.rows_with(Activate { gate }, &[ends], &inputs, &outputs)?;
     if mode == 1 {
         let largest = Coded::new(cx, out, &dims, Rounding::Even)?.limits().1;
         let rule = ScaleRule::Above {
@@ -454,13 +438,13 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         2 => {
             let given = cx.tensor("scaleOptional")?;
             cx.check_dtype(&given, DataType::Float32)?;
-            cx.check_dims(&given, &[groups])?;
+            cx.check_dims(&given, &[count])?;
             cx.dense(given)?
         }
         _ => {
             let largest = positive(cx, "dstTypeMax")?;
             cx.check_dtype(&scale, DataType::Float32)?;
-            cx.check_dims(&scale, &[groups])?;
+            cx.check_dims(&scale, &[count])?;
             let rows = activated.elements() / (width / 2);
             let found = cx.temporary(DataType::Float32, &[rows, 1])?;
             let flat = cx.reshaped(activated, &[rows, width / 2])?;
@@ -471,8 +455,8 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
                 rows: 1,
                 divisor: largest,
             };
-            let factors = cx.temporary(DataType::Float32, &[groups])?;
-            cx.rows(function, &[Some(found), ends], &[Some(factors)])?;
+            let factors = cx.temporary(DataType::Float32, &[count])?;
+            cx.rows_with(function, &[ends], &[Some(found)], &[Some(factors)])?;
             cx.copy(factors, scale)?;
             factors
         }
@@ -482,8 +466,8 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         divides: mode == 3,
         encoding: coded.encoding,
     };
-    let inputs = [Some(activated), Some(factors), ends];
-    cx.rows(function, &inputs, &[Some(coded.rows())])?;
+    let inputs = [Some(activated), Some(factors)];
+    cx.rows_with(function, &[ends], &inputs, &[Some(coded.rows())])?;
     coded.finish(cx)
 }
 
@@ -526,20 +510,13 @@ pub(super) fn group_quant_gradient(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     let ends = ends_of(cx, "groupIndexOptional", true)?;
     let (gate_out, value_out) = halves(cx, &out, rank - 1, false, false)?;
-    let inputs = [
-        Some(upstream),
-        Some(gate),
-        Some(value),
-        weight,
-        origin,
-        ends,
-    ];
+    let inputs = [Some(upstream), Some(gate), Some(value), weight, origin];
     let outputs = [
         Some(gate_out),
         Some(value_out),
         weight_out.map(|merged| merged.rows),
     ];
-    cx.rows(Gradient { limit }, &inputs, &outputs)?;
+    cx.rows_with(Gradient { limit }, &[ends], &inputs, &outputs)?;
     match weight_out {
         Some(merged) => merged.finish(cx),
         None => Ok(()),

@@ -196,7 +196,7 @@ impl Kernel for RunningSum {
         let (input, output) = (call.input::<i64>(0)?.flat(), call.output::<i64>(0)?.flat());
         let mut sum = 0;
         for index in 0..input.len() {
-            sum += input.get(index);
+            sum = i64::saturating_add(sum, input.get(index));
             output.set(index, sum);
         }
         Ok(())
@@ -253,7 +253,7 @@ impl Kernel for Positions {
 /// Lists the true elements of a matrix of tokens and experts in the order of experts.
 ///
 /// Input 0 is dense booleans as bytes. Outputs, dense int64: for each true element in the order of tokens, its slot in the
-/// order of experts; and for each in the order of experts, its index in the matrix.
+/// order of experts; and for each in the order of experts, its index in the matrix, and its token.
 pub(super) struct RouteByMap {
     pub operator: &'static str,
     pub tokens: usize,
@@ -268,6 +268,7 @@ impl Kernel for RouteByMap {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let map = call.input::<u8>(0)?.flat();
         let (slots, elements) = (call.output::<i64>(0)?.flat(), call.output::<i64>(1)?.flat());
+        let owners = call.output::<i64>(2)?.flat();
         let starts = call.scratch::<i64>(0, self.tokens)?;
         let mut total = 0;
         for token in 0..self.tokens {
@@ -278,7 +279,7 @@ impl Kernel for RouteByMap {
         }
         if total != slots.len() {
             return Err(data(format!(
-                "{}: routingMap is true for {total} elements; numOutTokens asks for {} rows",
+                "{}: routingMap is true for {total} elements, and numOutTokens and the outputs are for {} rows; pass as many as there are true elements",
                 self.operator,
                 slots.len()
             )));
@@ -294,6 +295,7 @@ impl Kernel for RouteByMap {
                 starts.set(token, start + 1);
                 slots.set(start as usize, slot);
                 elements.set(slot as usize, element as i64);
+                owners.set(slot as usize, token as i64);
                 slot += 1;
             }
         }

@@ -1,5 +1,6 @@
 //! Rows that were ordered by a map of tokens and experts: their sums by token, and the gradients of the ordering.
 
+use jumar_ops::view::Row;
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
@@ -20,8 +21,8 @@ struct Origins {
     rows: usize,
     tokens: usize,
     experts: usize,
-    /// Each expert has as many rows, and the indices are those of tokens. Otherwise each token has as many rows, and the indices are
-    /// those of rows.
+    /// Each expert has as many rows, and the indices are those of tokens. Otherwise the indices are those of rows; without a map each
+    /// token has as many rows, and with one as many as its elements are true.
     padded: bool,
     mapped: bool,
 }
@@ -67,17 +68,17 @@ impl Kernel for Origins {
             }
             return Ok(());
         }
-        let each = self.rows / self.tokens;
-        for (at, &row) in checked.iter().enumerate() {
-            let token = (at / each) as i64;
-            tokens.set(row, token);
-            ids.set(at, token);
+        let map = match self.mapped {
+            true => Some(call.input::<u8>(1)?.flat()),
+            false => None,
+        };
+        let owners = self.owners(map)?;
+        for ((at, &row), &token) in checked.iter().enumerate().zip(&owners) {
+            tokens.set(row, token as i64);
+            ids.set(at, token as i64);
             order.set(at, row as i64);
         }
-        if !self.mapped {
-            return Ok(());
-        }
-        let map = call.input::<u8>(1)?.flat();
+        let Some(map) = map else { return Ok(()) };
         let mut row = 0;
         for expert in 0..self.experts {
             for token in 0..self.tokens {
@@ -85,19 +86,32 @@ impl Kernel for Origins {
                 if map.get(element) == 0 {
                     continue;
                 }
-                if row < self.rows {
-                    slots.set(row, element as i64);
-                }
+                slots.set(row, element as i64);
                 row += 1;
             }
         }
-        match row == self.rows {
-            true => Ok(()),
+        Ok(())
+    }
+}
+
+impl Origins {
+    /// Returns the token of each row in the order of tokens.
+    fn owners(&self, map: Option<Row<'_, u8>>) -> Result<Vec<usize>, OpError> {
+        let Some(map) = map else {
+            let each = self.rows / self.tokens;
+            return Ok((0..self.rows).map(|at| at / each).collect());
+        };
+        let elements = (0..self.tokens * self.experts).filter(|&at| map.get(at) != 0);
+        let owners: Vec<usize> = elements.map(|at| at / self.experts).collect();
+        match owners.len() == self.rows {
+            true => Ok(owners),
             false => Err(OpError::new(
                 OpErrorKind::Data,
                 format!(
-                    "{}: routingMapOptional is true for {row} elements; there are {} rows",
-                    self.operator, self.rows
+                    "{}: routingMapOptional is true for {} elements; there are {} rows",
+                    self.operator,
+                    owners.len(),
+                    self.rows
                 ),
             )),
         }
@@ -132,7 +146,8 @@ fn origins(
     cx.check_dtype(&sorted, DataType::Int32)?;
     cx.check_dims(&sorted, &[rows])?;
     let divided = if padded { experts } else { tokens };
-    if divided == 0 || !rows.is_multiple_of(divided) {
+    let equal = padded || map.is_none();
+    if divided == 0 || equal && !rows.is_multiple_of(divided) {
         return Err(cx.invalid(format_args!(
             "{rows} rows cannot be divided among {divided} {}",
             if padded { "experts" } else { "tokens" }
@@ -206,6 +221,7 @@ pub(super) fn unpermute(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         )));
     }
     let probabilities = cx.optional("probsOptional")?;
+    let given = cx.optional("routingMapOptional")?;
     let experts = match &probabilities {
         Some(probabilities) => {
             cx.check_dtype(probabilities, rows.dtype())?;
@@ -218,13 +234,10 @@ pub(super) fn unpermute(cx: &mut Cx<'_>) -> Result<(), Refusal> {
                 }
             }
         }
-        // Nothing depends on the experts then.
-        None => 1,
+        // Without a map nothing depends on the experts then.
+        None => given.map_or(1, |map| map.dims().last().copied().unwrap_or(1)),
     };
-    let map = match &probabilities {
-        Some(_) => map(cx, [tokens, experts])?,
-        None => None,
-    };
+    let map = map(cx, [tokens, experts])?;
     if probabilities.is_some() && !padded && map.is_none() {
         return Err(cx.null("routingMapOptional"));
     }

@@ -7,6 +7,9 @@ mod map;
 mod permute;
 mod update;
 
+#[cfg(test)]
+mod tests;
+
 use super::Table;
 
 pub(crate) use kernels::{Positions, RunningSum};

@@ -333,8 +333,8 @@ pub(super) fn init_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     ordered.finish(cx)
 }
 
-/// Quantises the rows of an ordering, and writes zeros where there is no token. Inputs: the rows, the number of the token of each (or -1),
-/// the scales, the offset of given scales, and the expert of each row where experts have scales of their own.
+/// Quantises the rows of an ordering, and writes zeros where there is no token. Inputs: the rows, the scales, and the offset of given
+/// scales. Integers: the number of the token of each row (or -1), and its expert where experts have scales of their own.
 struct Expanded {
     /// Whether the largest magnitude of a row is its scale, which is written.
     dynamic: bool,
@@ -347,7 +347,7 @@ impl RowFunction for Expanded {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, x) = (rows.output(0), rows.input(0));
-        if rows.input(1).get(0) < 0.0 {
+        if rows.integers(0).is_none_or(|token| token.get(0) < 0) {
             out.fill(0.0);
             if let Some(scale) = rows.wanted(1) {
                 scale.set(0, 0.0);
@@ -355,18 +355,18 @@ impl RowFunction for Expanded {
             return;
         }
         if !self.dynamic {
-            let (scale, offset) = (rows.input(2).get(0), rows.input(3).get(0));
+            let (scale, offset) = (rows.input(1).get(0), rows.input(2).get(0));
             let limits = self.limits;
             out.map1(x, |value| {
                 limited((value * scale + offset).round_ties_even(), limits)
             });
             return;
         }
-        match rows.optional(2) {
+        match rows.optional(1) {
             Some(scales) => {
-                let expert = match (self.capacity, rows.optional(4)) {
+                let expert = match (self.capacity, rows.integers(1)) {
                     (Some(capacity), _) => rows.number / capacity,
-                    (None, Some(expert)) => expert.get(0) as usize,
+                    (None, Some(expert)) => usize::try_from(expert.get(0)).unwrap_or(0),
                     (None, None) => 0,
                 };
                 let start = if scales.len() == x.len() {
@@ -471,9 +471,10 @@ pub(super) fn init_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         limits: target.limits,
         capacity: ordered.capacity,
     };
-    cx.rows(
+    cx.rows_with(
         function,
-        &[Some(gathered), Some(tokens), scale, offset, experts],
+        &[Some(tokens), experts],
+        &[Some(gathered), scale, offset],
         &[Some(target.rows), scales.map(|scales| scales.rows)],
     )?;
     if let Some(scales) = scales {
@@ -671,26 +672,27 @@ pub(super) fn permute_with_map(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     if tokens == 0 {
         return Ok(());
     }
-    let each = number(cx, "numOutTokens")? / tokens;
-    let count = each * tokens;
+    // In the documents each token has equally many experts, and the number of rows is a multiple of the tokens. Where the map has
+    // different numbers, there are as many rows as are asked for.
+    let wanted = number(cx, "numOutTokens")?;
+    let count = match out.dims().first() {
+        Some(&rows) if rows == wanted => rows,
+        _ => wanted / tokens * tokens,
+    };
     cx.check_dims(&out, &[count, width])?;
     let map = cx.dense(map)?.reinterpret(DataType::UInt8);
     let slots = cx.temporary(DataType::Int64, &[count])?;
     let elements = cx.temporary(DataType::Int64, &[count])?;
+    let owners = cx.temporary(DataType::Int64, &[count])?;
     let kernel = RouteByMap {
         operator: cx.name(),
         tokens,
         experts,
     };
-    cx.kernel(Box::new(kernel), &[Some(map)], &[slots, elements], false)?;
-    // Row `slots[i]` is that of token `i / each`: the rows of `x` repeated, at their slots.
-    let repeated = x
-        .unsqueeze(1)
-        .expand(&[tokens, each, width])
-        .ok_or_else(|| cx.defect("a dimension of size 1 is repeated"))?;
-    let repeated = cx.reshaped(repeated, &[count, width])?;
+    let found = [slots, elements, owners];
+    cx.kernel(Box::new(kernel), &[Some(map)], &found, false)?;
     cx.check_dtype(&out, x.dtype())?;
-    index::rows_to(cx, repeated, slots, out)?;
+    index::rows_at(cx, x, owners, out)?;
     write(cx, slots, inverse)?;
     let (Some(probabilities), Some(to)) = (
         cx.optional("probsOptional")?,

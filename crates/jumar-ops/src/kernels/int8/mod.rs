@@ -74,19 +74,28 @@ impl Work for Copied<'_> {
 }
 
 /// Packs a panel of the right side, four rows side by side, and adds its columns up.
-struct Packed<'a> {
-    /// `k` rows, `stride` apart, of which `columns` are taken from `first` on.
-    from: Row<'a, u8>,
-    stride: usize,
-    first: usize,
-    columns: usize,
-    k: usize,
-    flip: u8,
-    to: RowMut<'a, u8>,
-    sums: RowMut<'a, i32>,
+pub struct PackedBytes<'a> {
+    /// `k` rows, `stride` apart, of which `columns` are taken from `first` on. Entries of a row are `step` apart.
+    pub from: Row<'a, u8>,
+    /// From one row to the next.
+    pub stride: usize,
+    /// From one entry of a row to the next.
+    pub step: usize,
+    /// Where the first entry of the first row lies.
+    pub first: usize,
+    /// At most [`PANEL`] columns.
+    pub columns: usize,
+    /// The number of rows.
+    pub k: usize,
+    /// What each byte is combined with, so that it gets a sign.
+    pub flip: u8,
+    /// The panel: as many rows, rounded up to groups of four, of [`PANEL`] bytes.
+    pub to: RowMut<'a, u8>,
+    /// The sums of the columns.
+    pub sums: RowMut<'a, i32>,
 }
 
-impl Work for Packed<'_> {
+impl Work for PackedBytes<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -100,14 +109,14 @@ impl Work for Packed<'_> {
                     continue;
                 }
                 let at = p * self.stride + self.first;
-                if self.columns == PANEL {
+                if self.columns == PANEL && self.step == 1 {
                     *bytes = self.from.group::<PANEL>(at);
                     for byte in bytes {
                         *byte ^= self.flip;
                     }
                 } else {
                     for (lane, byte) in bytes.iter_mut().enumerate().take(self.columns) {
-                        *byte = self.from.get(at + lane) ^ self.flip;
+                        *byte = self.from.get(at + lane * self.step) ^ self.flip;
                     }
                 }
             }
@@ -235,9 +244,10 @@ impl Product {
                 let (matrix, panel) = (index / panels, index % panels);
                 let first = panel * PANEL;
                 let columns = PANEL.min(n - first);
-                wide(Packed {
+                wide(PackedBytes {
                     from: from.slice(matrix * k * n, k * n),
                     stride: n,
+                    step: 1,
                     first,
                     columns,
                     k,
