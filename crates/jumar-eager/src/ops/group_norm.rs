@@ -1,10 +1,16 @@
 //! Normalization over groups of channels, and its gradient.
 
+use jumar_ops::view::{Row, RowMut};
+use jumar_ops::{Call, Kernel, OpError};
+use jumar_types::dtype::DataType;
+
 use super::Table;
 use super::normalization::{check_count, computed, number};
+use super::operands::Merged;
 use super::reduction::{accumulator, mean_and_squares, reduce_kept};
 use crate::build::{Cx, Operand};
 use crate::element::F;
+use crate::element::any::{AnyView, AnyViewMut, internal};
 use crate::view::View;
 use crate::{Refusal, Scalar};
 
@@ -51,10 +57,202 @@ fn per_group(cx: &mut Cx<'_>, figure: View, shape: [usize; 4]) -> Result<View, R
     cx.reshaped(figure, &[shape[0], shape[1], 1, 1])
 }
 
+/// Elements that are converted and added in float32 at a time.
+const BLOCK: usize = 1 << 10;
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 13;
+
+/// Normalises groups of channels in one pass over each, without intermediate results in memory. Inputs: x `[batch, channels, rest]`, and
+/// gamma and beta where they are given. Outputs: the result, and mean and rstd `[batch, groups]`.
+struct GroupNorm {
+    /// The element types of x, gamma and beta, the result, mean and rstd.
+    inputs: [Option<DataType>; 3],
+    outputs: [DataType; 3],
+    /// Batch, groups, channels in a group, and elements of a channel.
+    shape: [usize; 4],
+    epsilon: f64,
+}
+
+/// Where the elements of a group lie: rows of equal length, each with equal distances.
+struct Group {
+    start: usize,
+    rows: usize,
+    /// The distance of the rows.
+    pitch: isize,
+    len: usize,
+    step: isize,
+}
+
+impl Group {
+    /// Calls a function with each block of the group, in float32, and with the position of its first element.
+    fn blocks(&self, x: &AnyView<'_>, mut each: impl FnMut(usize, &mut [f32])) {
+        let mut block = [0.0; BLOCK];
+        for row in 0..self.rows {
+            for first in (0..self.len).step_by(BLOCK) {
+                let block = &mut block[..BLOCK.min(self.len - first)];
+                x.load(self.at(row, first), self.step, RowMut::of(block));
+                each(row * self.len + first, block);
+            }
+        }
+    }
+
+    fn at(&self, row: usize, element: usize) -> usize {
+        self.start + row * self.pitch as usize + element * self.step as usize
+    }
+
+    /// Adds what a function makes of the elements.
+    fn sum(&self, x: &AnyView<'_>, term: impl Fn(f32) -> f32) -> f64 {
+        let mut total = 0.0;
+        self.blocks(x, |_, block| {
+            let sum = |sum: f32, value| sum + term(value);
+            let part = Row::of(&*block).fold_wide(0.0, sum, |one, two| one + two);
+            total += f64::from(part);
+        });
+        total
+    }
+}
+
+impl GroupNorm {
+    /// Returns where a group lies. Channels that follow each other are one row.
+    fn group(&self, strides: &[isize], batch: usize, group: usize) -> Group {
+        let [_, _, channels, rest] = self.shape;
+        let &[images, pitch, step] = strides else {
+            unreachable!("the plan gives three dimensions")
+        };
+        let start = batch * images as usize + group * channels * pitch as usize;
+        let (rows, len, step) = match rest {
+            1 => (1, channels, pitch),
+            _ if pitch == rest as isize * step => (1, channels * rest, step),
+            _ => (channels, rest, step),
+        };
+        Group {
+            start,
+            rows,
+            pitch,
+            len,
+            step,
+        }
+    }
+}
+
+impl Kernel for GroupNorm {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let mut inputs = [None; 3];
+        let mut position = 0;
+        for (view, dtype) in inputs.iter_mut().zip(self.inputs) {
+            if let Some(dtype) = dtype {
+                *view = Some(AnyView::new(call, position, dtype)?);
+                position += 1;
+            }
+        }
+        let [Some(x), gamma, beta] = inputs else {
+            return Err(internal("a normalization without x"));
+        };
+        let output = |index: usize| AnyViewMut::new(call, index, self.outputs[index]);
+        let (out, mean_out, rstd_out) = (output(0)?, output(1)?, output(2)?);
+        let [batch, groups, channels, rest] = self.shape;
+        let count = channels * rest;
+        let one_group = |number: usize| {
+            let (image, group) = (number / groups, number % groups);
+            let from = self.group(x.layout().strides(), image, group);
+            let to = self.group(out.layout().strides(), image, group);
+            let mean = from.sum(&x, |value| value) / count as f64;
+            let centre = mean as f32;
+            let squares = from.sum(&x, |value| (value - centre) * (value - centre));
+            // The mean was rounded: what that adds to the squares is known.
+            let moved = mean - f64::from(centre);
+            let variance = (squares / count as f64 - moved * moved).max(0.0);
+            let rstd = 1.0 / (variance + self.epsilon).sqrt();
+            let weights = |weights: Option<AnyView<'_>>, neutral: f32| {
+                let mut values = vec![neutral; channels];
+                if let Some(view) = weights {
+                    let step = view.layout().strides()[0];
+                    let start = group * channels * step as usize;
+                    view.load(start, step, RowMut::of(&mut values));
+                }
+                values
+            };
+            let (scales, shifts) = (weights(gamma, 1.0), weights(beta, 0.0));
+            let factor = rstd as f32;
+            // Blocks of x end where rows of the result do, or are parts of one.
+            from.blocks(&x, |first, block| {
+                let mut done = 0;
+                while done < block.len() {
+                    let position = first + done;
+                    let channel = position / rest;
+                    let len = (rest - position % rest).min(block.len() - done);
+                    let (scale, shift) = (scales[channel], shifts[channel]);
+                    for value in &mut block[done..done + len] {
+                        *value = (*value - centre) * factor * scale + shift;
+                    }
+                    done += len;
+                }
+                let mut done = 0;
+                while done < block.len() {
+                    let (row, element) = ((first + done) / to.len, (first + done) % to.len);
+                    let len = (to.len - element).min(block.len() - done);
+                    let part = Row::of(&block[done..done + len]);
+                    out.store(to.at(row, element), to.step, part);
+                    done += len;
+                }
+            });
+            for (view, value) in [(&mean_out, centre), (&rstd_out, factor)] {
+                let strides = view.layout().strides();
+                let at = image * strides[0] as usize + group * strides[1] as usize;
+                view.store(at, 1, Row::of(&[value]));
+            }
+        };
+        let grain = GRAIN.div_ceil(count.max(1));
+        call.workers()
+            .ranges(batch * groups, grain, |first, count| {
+                (first..first + count).for_each(one_group);
+            });
+        Ok(())
+    }
+}
+
+/// Plans the normalization of float32 and narrower types. It needs no workspace where strides can join the dimensions.
+fn normalise(
+    cx: &mut Cx<'_>,
+    shape: [usize; 4],
+    x: View,
+    weights: [Option<View>; 2],
+    outputs: [View; 3],
+) -> Result<(), Refusal> {
+    let [batch, groups, channels, rest] = shape;
+    let images = [batch, groups * channels, rest];
+    let mut inputs = vec![Some(cx.reshaped(x, &images)?)];
+    let mut input_types = [Some(x.dtype()), None, None];
+    for (dtype, weight) in input_types[1..].iter_mut().zip(weights) {
+        if let Some(weight) = weight {
+            cx.check_dims(&weight, &[groups * channels])?;
+            *dtype = Some(weight.dtype());
+            inputs.push(Some(weight));
+        }
+    }
+    let kernel = GroupNorm {
+        inputs: input_types,
+        outputs: outputs.map(|view| view.dtype()),
+        shape,
+        epsilon: cx.float("eps")?,
+    };
+    let statistics = [batch, groups];
+    let merged = [
+        Merged::new(cx, outputs[0], &images)?,
+        Merged::new(cx, outputs[1], &statistics)?,
+        Merged::new(cx, outputs[2], &statistics)?,
+    ];
+    let rows = merged.map(|merged| merged.rows);
+    cx.kernel(Box::new(kernel), &inputs, &rows, false)?;
+    merged.into_iter().try_for_each(|merged| merged.finish(cx))
+}
+
 fn group_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
     let (mean_out, rstd_out) = (cx.out("meanOut")?, cx.out("rstdOut")?);
-    let (gamma, beta) = (cx.optional("gamma")?, cx.optional("beta")?);
+    let present = |weight: &View| !weight.is_empty();
+    let gamma = cx.optional("gamma")?.filter(present);
+    let beta = cx.optional("beta")?.filter(present);
     let epsilon = cx.float("eps")?;
     let shape = sizes(cx, &x)?;
     cx.check_dims(&out, x.dims())?;
@@ -65,6 +263,10 @@ fn group_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return cx.fill(Scalar::of_f64(f64::NAN), rstd_out);
     }
     let compute = accumulator(x.dtype());
+    if compute == DataType::Float32 {
+        let outputs = [out, mean_out, rstd_out];
+        return normalise(cx, shape, x, [gamma, beta], outputs);
+    }
     let wide = cx.cast(x, compute)?;
     let wide = cx.reshaped(wide, &shape)?;
     let (mean, squares) = mean_and_squares(cx, wide, &[2, 3])?;
@@ -73,23 +275,23 @@ fn group_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let moved = [Operand::Tensor(variance), number(epsilon)];
     let moved = computed(cx, F::Add, compute, &moved, &groups)?;
     let rstd = computed(cx, F::Rsqrt, compute, &[Operand::Tensor(moved)], &groups)?;
-    for (own, out) in [(mean, mean_out), (rstd, rstd_out)] {
-        let own = cx.reshaped(own, out.dims().to_vec().as_slice())?;
-        cx.copy(own, out)?;
-    }
     let both = [Operand::Tensor(wide), Operand::Tensor(mean)];
     let mut result = computed(cx, F::Sub, compute, &both, &shape)?;
     let both = [Operand::Tensor(result), Operand::Tensor(rstd)];
     result = computed(cx, F::Mul, compute, &both, &shape)?;
     for (weight, function) in [(gamma, F::Mul), (beta, F::Add)] {
-        if let Some(weight) = weight.filter(|weight| !weight.is_empty()) {
+        if let Some(weight) = weight {
             let weight = per_channel(cx, weight, shape)?;
             let both = [Operand::Tensor(result), Operand::Tensor(weight)];
             result = computed(cx, function, compute, &both, &shape)?;
         }
     }
-    let result = cx.reshaped(result, out.dims().to_vec().as_slice())?;
-    cx.copy(result, out)
+    let written = [(result, out), (mean, mean_out), (rstd, rstd_out)];
+    for (own, out) in written {
+        let own = cx.reshaped(own, out.dims())?;
+        cx.copy(own, out)?;
+    }
+    Ok(())
 }
 
 fn group_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
