@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 
 use super::Table;
 use super::normalization::{check_count, computed, number};
-use super::operands::Merged;
+use super::operands::{FLOATS, Merged};
 use super::reduction::{accumulator, mean_and_squares, reduce_kept};
 use crate::build::{Cx, Operand};
 use crate::element::F;
@@ -18,6 +18,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnGroupNorm", group_norm),
     ("aclnnGroupNormBackward", group_norm_backward),
     ("aclnnGroupNormSwishGrad", swish_backward),
+    ("aclnnInstanceNorm", instance_norm),
 ];
 
 /// Batch, groups, channels in a group, and elements of a channel.
@@ -63,9 +64,11 @@ const BLOCK: usize = 1 << 10;
 const GRAIN: usize = 1 << 13;
 
 /// Normalises groups of channels in one pass over each, without intermediate results in memory. Inputs: x `[batch, channels, rest]`, and
-/// gamma and beta where they are given. Outputs: the result, and mean and rstd `[batch, groups]`.
+/// gamma and beta where they are given. Outputs: the result, and mean and rstd, or the variance, `[batch, groups]`.
 struct GroupNorm {
-    /// The element types of x, gamma and beta, the result, mean and rstd.
+    /// Whether the last output is the variance.
+    variance: bool,
+    /// The element types of x, gamma and beta, and of the outputs.
     inputs: [Option<DataType>; 3],
     outputs: [DataType; 3],
     /// Batch, groups, channels in a group, and elements of a channel.
@@ -149,7 +152,7 @@ impl Kernel for GroupNorm {
             return Err(internal("a normalization without x"));
         };
         let output = |index: usize| AnyViewMut::new(call, index, self.outputs[index]);
-        let (out, mean_out, rstd_out) = (output(0)?, output(1)?, output(2)?);
+        let (out, mean_out, spread_out) = (output(0)?, output(1)?, output(2)?);
         let [batch, groups, channels, rest] = self.shape;
         let count = channels * rest;
         let one_group = |number: usize| {
@@ -196,7 +199,11 @@ impl Kernel for GroupNorm {
                     done += len;
                 }
             });
-            for (view, value) in [(&mean_out, centre), (&rstd_out, factor)] {
+            let spread = match self.variance {
+                true => variance as f32,
+                false => factor,
+            };
+            for (view, value) in [(&mean_out, centre), (&spread_out, spread)] {
                 let strides = view.layout().strides();
                 let at = image * strides[0] as usize + group * strides[1] as usize;
                 view.store(at, 1, Row::of(&[value]));
@@ -211,39 +218,84 @@ impl Kernel for GroupNorm {
     }
 }
 
-/// Plans the normalization of float32 and narrower types. It needs no workspace where strides can join the dimensions.
+/// Plans the normalization of float32 and narrower types. `x` and the result are `[batch, channels, rest]`, the other outputs
+/// `[batch, groups]`. It needs no workspace.
 fn normalise(
     cx: &mut Cx<'_>,
     shape: [usize; 4],
     x: View,
     weights: [Option<View>; 2],
     outputs: [View; 3],
+    variance: bool,
 ) -> Result<(), Refusal> {
-    let [batch, groups, channels, rest] = shape;
-    let images = [batch, groups * channels, rest];
-    let mut inputs = vec![Some(cx.reshaped(x, &images)?)];
+    let mut inputs = vec![Some(x)];
     let mut input_types = [Some(x.dtype()), None, None];
     for (dtype, weight) in input_types[1..].iter_mut().zip(weights) {
         if let Some(weight) = weight {
-            cx.check_dims(&weight, &[groups * channels])?;
+            cx.check_dims(&weight, &[shape[1] * shape[2]])?;
             *dtype = Some(weight.dtype());
             inputs.push(Some(weight));
         }
     }
     let kernel = GroupNorm {
+        variance,
         inputs: input_types,
         outputs: outputs.map(|view| view.dtype()),
         shape,
         epsilon: cx.float("eps")?,
     };
-    let statistics = [batch, groups];
+    cx.kernel(Box::new(kernel), &inputs, &outputs, false)
+}
+
+/// Each channel of each image by itself. The statistics have one element for each of them.
+fn instance_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("x")?, cx.out("y")?);
+    let weights = [Some(cx.tensor("gamma")?), Some(cx.tensor("beta")?)];
+    let statistics = [cx.out("mean")?, cx.out("variance")?];
+    cx.check_types(&x, FLOATS)?;
+    let last = match cx.text("dataFormat")? {
+        "NHWC" | "NDHWC" => true,
+        "NCHW" | "NCDHW" => false,
+        format => {
+            return Err(cx.invalid(format_args!(
+                "dataFormat is {format:?}; it must be \"NHWC\", \"NCHW\", \"NDHWC\" or \"NCDHW\""
+            )));
+        }
+    };
+    let (&[batch, ref middle @ .., end], true) = (x.dims(), x.rank() >= 3) else {
+        return Err(cx.invalid(format_args!(
+            "x has the shape {:?}; a batch, channels and at least one more dimension are required",
+            x.dims()
+        )));
+    };
+    let (channels, rest) = match last {
+        true => (end, middle.iter().product()),
+        false => (middle[0], middle[1..].iter().product::<usize>() * end),
+    };
+    cx.check_dtype(&out, x.dtype())?;
+    cx.check_dims(&out, x.dims())?;
+    for view in &statistics {
+        check_count(cx, view, &[batch, channels])?;
+    }
+    if x.is_empty() {
+        return statistics
+            .into_iter()
+            .try_for_each(|view| cx.fill(Scalar::of_i64(0), view));
+    }
+    let (images, turned) = match last {
+        true => ([batch, rest, channels], (1, 2)),
+        false => ([batch, channels, rest], (1, 1)),
+    };
+    let x = cx.reshaped(x, &images)?.transpose(turned.0, turned.1);
+    let [mean, variance] = statistics;
     let merged = [
-        Merged::new(cx, outputs[0], &images)?,
-        Merged::new(cx, outputs[1], &statistics)?,
-        Merged::new(cx, outputs[2], &statistics)?,
+        Merged::new(cx, out, &images)?,
+        Merged::new(cx, mean, &[batch, channels])?,
+        Merged::new(cx, variance, &[batch, channels])?,
     ];
-    let rows = merged.map(|merged| merged.rows);
-    cx.kernel(Box::new(kernel), &inputs, &rows, false)?;
+    let mut rows = merged.map(|merged| merged.rows);
+    rows[0] = rows[0].transpose(turned.0, turned.1);
+    normalise(cx, [batch, channels, 1, rest], x, weights, rows, true)?;
     merged.into_iter().try_for_each(|merged| merged.finish(cx))
 }
 
@@ -264,8 +316,19 @@ fn group_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     let compute = accumulator(x.dtype());
     if compute == DataType::Float32 {
-        let outputs = [out, mean_out, rstd_out];
-        return normalise(cx, shape, x, [gamma, beta], outputs);
+        let (images, groups) = (
+            [shape[0], shape[1] * shape[2], shape[3]],
+            [shape[0], shape[1]],
+        );
+        let x = cx.reshaped(x, &images)?;
+        let merged = [
+            Merged::new(cx, out, &images)?,
+            Merged::new(cx, mean_out, &groups)?,
+            Merged::new(cx, rstd_out, &groups)?,
+        ];
+        let rows = merged.map(|merged| merged.rows);
+        normalise(cx, shape, x, [gamma, beta], rows, false)?;
+        return merged.into_iter().try_for_each(|merged| merged.finish(cx));
     }
     let wide = cx.cast(x, compute)?;
     let wide = cx.reshaped(wide, &shape)?;
