@@ -151,6 +151,7 @@
 #include "aclnnop/aclnn_clipped_swiglu.h"
 #include "aclnnop/aclnn_clipped_swiglu_grad.h"
 #include "aclnnop/aclnn_clipped_swiglu_v2.h"
+#include "aclnnop/aclnn_coalesce_sparse.h"
 #include "aclnnop/aclnn_complex.h"
 #include "aclnnop/aclnn_confusion_transpose.h"
 #include "aclnnop/aclnn_constant_pad_nd.h"
@@ -1058,6 +1059,7 @@
     OPERATOR(aclnnClippedSwiglu) \
     OPERATOR(aclnnClippedSwigluGrad) \
     OPERATOR(aclnnClippedSwigluV2) \
+    OPERATOR(aclnnCoalesceSparse) \
     OPERATOR(aclnnComplex) \
     OPERATOR(aclnnConfusionTranspose) \
     OPERATOR(aclnnConstantPadNd) \

@@ -157,6 +157,47 @@ static void product(Case one, aclrtStream stream) {
   }
 }
 
+static double half(double value) { return aclFloat16ToFloat(aclFloatToFloat16((float)value)); }
+
+// In float16 a product equals the operators MatMul, Muls and Add to the last bit: each rounds its result. The sums are exact in float32.
+static void rounded_at_each_step(aclrtStream stream) {
+  enum { kM = 3, kN = 5, kK = 16 };
+  aclFloat16 a[kM * kK], b[kK * kN], c[kM * kN];
+  double before[kM * kN];
+  for (int i = 0; i < kM * kK; ++i) {
+    a[i] = aclFloatToFloat16((float)(i * 7 % 32));
+  }
+  for (int i = 0; i < kK * kN; ++i) {
+    b[i] = aclFloatToFloat16((float)(i * 11 % 32));
+  }
+  for (int i = 0; i < kM * kN; ++i) {
+    before[i] = i * 3 + 1;
+    c[i] = aclFloatToFloat16((float)before[i]);
+  }
+  aclFloat16 alpha = aclFloatToFloat16(1.75F), beta = aclFloatToFloat16(2.0F);
+  void *at[] = {device(a, sizeof a), device(b, sizeof b), device(c, sizeof c)};
+  OK(aclblasGemmEx(ACL_TRANS_N, ACL_TRANS_N, ACL_TRANS_N, kM, kN, kK, &alpha, at[0], -1, ACL_FLOAT16, at[1], -1, ACL_FLOAT16, &beta, at[2], -1,
+                   ACL_FLOAT16, ACL_COMPUTE_HIGH_PRECISION, stream));
+  OK(aclrtSynchronizeStream(stream));
+  OK(aclrtMemcpy(c, sizeof c, at[2], sizeof c, ACL_MEMCPY_DEVICE_TO_HOST));
+  for (int row = 0; row < kM; ++row) {
+    for (int column = 0; column < kN; ++column) {
+      double sum = 0;
+      for (int i = 0; i < kK; ++i) {
+        sum += (double)aclFloat16ToFloat(a[row * kK + i]) * aclFloat16ToFloat(b[i * kN + column]);
+      }
+      const double want = half(half(half(sum) * 1.75) + half(before[row * kN + column] * 2)), got = aclFloat16ToFloat(c[row * kN + column]);
+      if (got != want) {
+        fprintf(stderr, "rounded at each step: [%d, %d] is %g, not %g\n", row, column, got, want);
+        ++failures;
+      }
+    }
+  }
+  for (int i = 0; i < 3; ++i) {
+    OK(aclrtFree(at[i]));
+  }
+}
+
 static void misuse(aclrtStream stream) {
   const unsigned char zeros[1024] = {0};
   void *a = device(zeros, 1024), *c = device(zeros, 1024);
@@ -211,6 +252,7 @@ int main(void) {
       }
     }
   }
+  rounded_at_each_step(stream);
   misuse(stream);
   OK(aclrtDestroyStream(stream));
   OK(aclrtResetDevice(0));

@@ -119,8 +119,8 @@ class Cases:
         self.family = family
         self.lines = []
 
-    def add(cases, operator, /, within=None, refuse=None, shapes=None, dense=False, formats=None, **arguments):
-        """Adds a case. `within` replaces the tolerance. `refuse` is a status and a part of the sentence."""
+    def add(cases, operator, /, within=None, refuse=None, shapes=None, dense=False, bare=False, formats=None, **arguments):
+        """Adds a case. `within` replaces the tolerance. `refuse` is a status and a part of the sentence. `bare`: dense tensors need no workspace."""
         cases.lines.append(f"case {operator}")
         for name, value in arguments.items():
             cases.argument(name.rstrip("_"), value)
@@ -134,6 +134,8 @@ class Cases:
             cases.lines.append(f"format {name} {number_of_format}")
         if dense:
             cases.lines.append("dense")
+        if bare:
+            cases.lines.append("bare")
 
     def argument(self, name, value):
         if value is Null:

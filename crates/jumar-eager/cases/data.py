@@ -121,6 +121,10 @@ for op, mode in (("Reflection", "reflect"), ("Replication", "replicate")):
     cases.add(f"aclnn{op}Pad1d", self=a, padding=[3, 1], out=Out(nn.pad(a, [3, 1], mode)))
     cases.add(f"aclnn{op}Pad2d", self=a, padding=[3, 1, 2, 0], out=Out(nn.pad(a, [3, 1, 2, 0], mode)))
     cases.add(f"aclnn{op}Pad3d", self=d, padding=[1, 2, 0, 3, 2, 1], out=Out(nn.pad(d, [1, 2, 0, 3, 2, 1], mode)))
+cases.add("aclnnCircularPad2d", self=a, padding=[3, 1, 2, 0], out=Out(nn.pad(a, [3, 1, 2, 0], "circular")))
+cases.add("aclnnCircularPad2d", self=d, padding=[4, 5, 0, 4], out=Out(nn.pad(d, [4, 5, 0, 4], "circular")))
+cases.add("aclnnCircularPad3d", self=d, padding=[1, 2, 0, 3, 2, 1], out=Out(nn.pad(d, [1, 2, 0, 3, 2, 1], "circular")))
+cases.add("aclnnCircularPad2d", self=a, padding=[5, 0, 0, 0], out=empty((2, 3, 9)), refuse=(161002, "a repetition of 4 entries has at most 4"))
 cases.add("aclnnReflectionPad1d", self=a, padding=[4, 0], out=empty((2, 3, 8)), refuse=(161002, "at most 3"))
 cases.add("aclnnReplicationPad1d", self=a, padding=[9, 0], out=Out(nn.pad(a, [9, 0], "replicate")))
 
@@ -150,6 +154,10 @@ cases.add("aclnnEye", n=2, m=2, out=empty((2, 3)), refuse=(161002, "it must be [
 cases.add("aclnnEye", n=-2, m=2, out=empty((2, 2)), refuse=(161002, "at least 0"))
 for diagonal in (-2, 0, 1):
     cases.add("aclnnDiagFlat", self=b[0, 0], diagonal=diagonal, out=Out(torch.diagflat(b[0, 0], diagonal)))
+    cases.add("aclnnDiag", self=a[0, 0], diagonal=diagonal, out=Out(torch.diag(a[0, 0], diagonal)))
+    cases.add("aclnnDiag", self=a[0], diagonal=diagonal, out=Out(torch.diag(a[0], diagonal)))
+cases.add("aclnnDiag", self=a, diagonal=0, out=empty((3,)), refuse=(161002, "self has 3 dimensions"))
+cases.add("aclnnDiag", self=a[0], diagonal=1, out=empty((4,)), refuse=(161002, "out has the shape"))
 
 # A limit that is not an integer, of integers.
 scalars = dict(start=Scalar(0.0, torch.float64), end=Scalar(-8.000001, torch.float64), step=Scalar(-4.0, torch.float64))

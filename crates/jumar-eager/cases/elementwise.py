@@ -265,6 +265,34 @@ for mode, rounding in [(0, None), (1, "trunc"), (2, "floor")]:
         a, b = noise(40, dtype=dtype, scale=9), noise(40, dtype=dtype, scale=2)
         b = torch.where(b == 0, torch.ones_like(b), b)
         cases.add("aclnnDivMod", self=a, other=b, mode=mode, out=Out(torch.div(a, b, rounding_mode=rounding)))
+# In 16 bits a quotient is rounded before it becomes an integer, unless the divisor is one number. Many quotients are integers but for a
+# rounding: multiples of the divisor that were rounded.
+for dtype in (f16, bf16):
+    b = noise(200, dtype=dtype, scale=3)
+    a = torch.cat([noise(100, dtype=dtype, scale=900), (torch.randint(-40, 40, (100,)) * b[100:].float()).to(dtype)])
+    ONE_NUMBER = 0.30000001192092896
+    for mode, rounding in [(1, "trunc"), (2, "floor")]:
+        cases.add("aclnnDivMod", self=a, other=b, mode=mode, out=Out(torch.div(a, b, rounding_mode=rounding)), within=0.0)
+        cases.add("aclnnInplaceDivMod", selfRef=InOut(a, torch.div(a, b, rounding_mode=rounding)), other=b, mode=mode, within=0.0)
+        cases.add("aclnnDivMods", self=a, other=Scalar(ONE_NUMBER, f32), mode=mode, out=Out(torch.div(a, ONE_NUMBER, rounding_mode=rounding)), within=0.0)
+    for other in (b, b.flip(0)):
+        cases.add("aclnnFloorDivide", self=a, other=other, out=Out(torch.floor_divide(a, other)), within=0.0)
+        cases.add("aclnnFmodTensor", self=a, other=other, out=Out(torch.fmod(a, other)), within=0.0)
+        cases.add("aclnnRemainderTensorTensor", self=a, other=other, out=Out(torch.remainder(a, other)), within=0.0)
+    cases.add("aclnnFloorDivides", self=a, other=Scalar(ONE_NUMBER, f32), out=Out(torch.floor_divide(a, ONE_NUMBER)), within=0.0)
+    # Where a result depends on the last bit of a host scalar, it has the type of the tensor first.
+    for number in (ONE_NUMBER, -0.7, 100.1):
+        near = torch.tensor(number).to(dtype)
+        x = torch.cat([a[:20], near[None], torch.nextafter(near, near + 1)[None], torch.nextafter(near, near - 1)[None]])
+        for name, function in [("Eq", torch.eq), ("Ne", torch.ne), ("Lt", torch.lt), ("Le", torch.le), ("Gt", torch.gt), ("Ge", torch.ge)]:
+            cases.add(f"aclnn{name}Scalar", self=x, other=Scalar(number, f32), out=Out(function(x, number)))
+            cases.add(f"aclnnInplace{name}Scalar", selfRef=InOut(x, function(x, number).to(dtype)), other=Scalar(number, f64))
+        cases.add("aclnnFmodScalar", self=x, other=Scalar(number, f32), out=Out(torch.fmod(x, number)), within=0.0)
+        cases.add("aclnnRemainderTensorScalar", self=x, other=Scalar(number, f32), out=Out(torch.remainder(x, number)), within=0.0)
+        cases.add("aclnnRemainderScalarTensor", self=Scalar(number, f32), other=x, out=Out(torch.remainder(number, x)), within=0.0)
+        for name, function in [("Hardshrink", torch.nn.functional.hardshrink), ("Softshrink", torch.nn.functional.softshrink)]:
+            cases.add(f"aclnn{name}", self=x, lambd=Scalar(abs(number), f32), out=Out(function(x, abs(number))), within=0.0)
+x = noise(9, dtype=i32)
 cases.add("aclnnDivMod", self=x, other=x, mode=3, out=Out(x, False), refuse=(161002, "mode is 3"))
 
 for dtype in (f32, f64, i32, i64, f16):

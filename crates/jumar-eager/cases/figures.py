@@ -213,7 +213,7 @@ cases.add("aclnnPdist", self=noise(2, 3), p=-1.0, out=Out(noise(1), False), refu
 
 # Normalization over groups.
 for dtype in FLOATS:
-    for shape, groups, affine in [((2, 4, 3), 2, True), ((1, 6, 2, 2), 3, True), ((2, 4, 5), 1, False), ((3, 2), 2, True), ((0, 4, 2), 2, True)]:
+    for shape, groups, affine in [((2, 4, 3), 2, True), ((1, 6, 2, 2), 3, True), ((2, 4, 5), 1, False), ((3, 2), 2, True), ((0, 4, 2), 2, True), ((2, 4, 33, 37), 2, True)]:
         if dtype != f32 and shape[0] != 2:
             continue
         x = noise(*shape, dtype=dtype)
@@ -225,7 +225,7 @@ for dtype in FLOATS:
         given = dict(gamma=Null if gamma is None else gamma, **size)
         empty = x.numel() == 0
         cases.add("aclnnGroupNorm", self=x, beta=Null if beta is None else beta, eps=1e-5, out=Out(out.detach().to(dtype)), meanOut=Out(mean.detach().to(dtype), not empty),
-                  rstdOut=Out(rstd.detach().to(dtype), not empty), within=within, **given)
+                  rstdOut=Out(rstd.detach().to(dtype), not empty), within=within, bare=dtype != torch.float64, **given)
         gradient = noise(*shape, dtype=dtype)
         wanted = torch.autograd.grad(out, [each for each in doubles if each is not None], gradient.double(), allow_unused=True)
         to_x, *rest = [torch.zeros(0) if each is None else each for each in wanted]

@@ -453,4 +453,84 @@ for dtype in FLOATS:
         y = torch.var(x.double(), dim or None, unbiased=unbiased, keepdim=keep)
         cases.add("aclnnVar", self=x, dim=dim, unbiased=unbiased, keepdim=keep, out=Out(y.to(dtype)))
 
+
+# Normalization of each channel of each image.
+for dtype in FLOATS:
+    for shape in [(2, 3, 4, 5), (1, 2, 3, 2, 4), (2, 3, 7)]:
+        x, gamma, beta = noise(*shape, dtype=dtype), noise(shape[1], dtype=dtype), noise(shape[1], dtype=dtype)
+        axes = list(range(2, len(shape)))
+        y = functional.instance_norm(x.double(), weight=gamma.double(), bias=beta.double(), eps=1e-3).to(dtype)
+        mean, variance = x.double().mean(axes, keepdim=True).to(dtype), x.double().var(axes, unbiased=False, keepdim=True).to(dtype)
+        within = {torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}[dtype]
+        for form in ["NCHW", "NHWC"]:
+            laid = (lambda each: each.movedim(1, -1).contiguous()) if form == "NHWC" else (lambda each: each)
+            cases.add("aclnnInstanceNorm", x=laid(x), gamma=gamma, beta=beta, dataFormat=form, eps=1e-3, y=Out(laid(y)), mean=Out(laid(mean)), variance=Out(laid(variance)), within=within, bare=True)
+given = dict(x=noise(2, 3, 4, 5), gamma=noise(3), beta=noise(3), dataFormat="NCHW", eps=1e-3, y=Out(noise(2, 3, 4, 5), False), mean=Out(noise(2, 3, 1, 1), False), variance=Out(noise(2, 3, 1, 1), False))
+refused(
+    "aclnnInstanceNorm", given, ({"dataFormat": "NC"}, 161002, "dataFormat is"), ({"gamma": noise(4)}, 161002, "gamma has the shape"), ({"mean": Out(noise(3), False)}, 161002, "mean has the shape"),
+    ({"x": noise(2, 3)}, 161002, "x has the shape"), ({"y": Out(noise(2, 3, 4, 6), False)}, 161002, "y has the shape"),
+)
+
+# The sums of segments, and their exponentials.
+def exp_segsum(x):
+    sums = x.cumsum(-1)
+    return torch.where(torch.ones(x.shape[-1], x.shape[-1], dtype=torch.bool).tril(), (sums[..., :, None] - sums[..., None, :]), -math.inf).exp()
+
+for dtype in FLOATS:
+    for shape in [(2, 3, 5), (4,), (1, 2, 1, 7), (2, 1)]:
+        x = noise(*shape, dtype=dtype)
+        (exact,) = leaves(x)
+        y = exp_segsum(exact)
+        gradient = noise(*y.shape, dtype=dtype)
+        (to_x,) = torch.autograd.grad(y, exact, gradient.double())
+        within = {torch.float32: 1e-5, torch.float16: 2e-2, torch.bfloat16: 1.5e-1}[dtype]
+        cases.add("aclnnExpSegsum", self=x, out=Out(y.detach().to(dtype)), within=within)
+        cases.add("aclnnExpSegsumBackward", gradOutput=gradient, gradSelf=x, gradInput=Out(to_x.to(dtype)), within=within)
+        if dtype == torch.float32:
+            cases.add("aclnnExpSegsumBackward", gradOutput=gradient, gradSelf=y.detach().to(dtype), gradInput=Out(to_x.to(dtype)), within=1e-4)
+refused("aclnnExpSegsum", dict(self=noise(3), out=Out(noise(3, 3), False)), ({"out": Out(noise(3), False)}, 161002, "out has the shape"))
+
+# Rows that the condition of their batch scales and shifts.
+for dtype in FLOATS:
+    for batch, rows, width in [(2, 3, 4), (1, 5, 7)]:
+        x, scale, shift, gradient = noise(batch, rows, width, dtype=dtype), noise(batch, width, dtype=dtype), noise(batch, 1, width, dtype=dtype), noise(batch, rows, width, dtype=dtype)
+        ex, es, et = leaves(x, scale, shift)
+        y = ex * (1 + es[:, None]) + et
+        within = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 6e-2}[dtype]
+        cases.add("aclnnModulate", self=x, scaleOptional=scale, shiftOptional=shift, out=Out(y.detach().to(dtype)), within=within)
+        cases.add("aclnnModulate", self=x, scaleOptional=Null, shiftOptional=shift, out=Out((ex + et).detach().to(dtype)), within=within)
+        cases.add("aclnnModulate", self=x, scaleOptional=scale, shiftOptional=Null, out=Out((ex * (1 + es[:, None])).detach().to(dtype)), within=within)
+        to_x, to_scale, to_shift = (each.to(dtype) for each in torch.autograd.grad(y, [ex, es, et], gradient.double()))
+        cases.add("aclnnModulateBackward", grad_output=gradient, input=x, scale=scale, shift=shift, grad_input=Out(to_x), grad_scale=Out(to_scale), grad_shift=Out(to_shift), within=within)
+given = dict(self=noise(2, 3, 4), scaleOptional=noise(2, 4), shiftOptional=noise(2, 4), out=Out(noise(2, 3, 4), False))
+refused("aclnnModulate", given, ({"scaleOptional": noise(2, 3)}, 161002, "scaleOptional has the shape"), ({"self": noise(3, 4)}, 161002, "self has the shape"))
+
+# The gradient of the distances to the nearest points.
+for dtype in [torch.float32, torch.float16]:
+    one, two = noise(2, 5, 2, dtype=dtype), noise(2, 4, 2, dtype=dtype)
+    ex, ey = leaves(one, two)
+    distances = ((ex[:, :, None] - ey[:, None]) ** 2).sum(-1)
+    (near1, idx1), (near2, idx2) = distances.min(2), distances.min(1)
+    grads = noise(2, 5, dtype=dtype), noise(2, 4, dtype=dtype)
+    wanted = torch.autograd.grad([near1, near2], [ex, ey], [each.double() for each in grads])
+    given = dict(
+        xyz1=one, xyz2=two, idx1=idx1.int(), idx2=idx2.int(), gradDist1=grads[0], gradDist2=grads[1], gradXyz1=Out(wanted[0].to(dtype)), gradXyz2=Out(wanted[1].to(dtype)),
+    )
+    cases.add("aclnnChamferDistanceBackward", within={torch.float32: 1e-5, torch.float16: 1e-2}[dtype], **given)
+refused("aclnnChamferDistanceBackward", given, ({"idx1": idx1[:, :2].int()}, 161002, "idx1 has the shape"), ({"xyz2": noise(2, 4, 3, dtype=dtype)}, 161002, "coordinates must be equal"))
+
+# The values of a sparse tensor with the same index are added.
+for dtype in FLOATS + [torch.int32]:
+    indices = torch.tensor([[0, 2, 0, 1, 2], [1, 0, 1, 2, 0]])
+    for rest in [(), (3,)]:
+        values = noise(5, *rest).mul(9).to(dtype)
+        # The sums of 16-bit values are rounded once.
+        whole = torch.sparse_coo_tensor(indices, values.double(), (3, 3, *rest)).coalesce()
+        unique, position = torch.unique(indices[0] * 3 + indices[1], return_inverse=True)
+        cases.add(
+            "aclnnCoalesceSparse", uniqueLen=unique, uniqueIndices=position, indices=indices.T.contiguous(), values=values, newIndices=Out(whole.indices().T.contiguous()),
+            newValues=Out(whole.values().to(dtype)), within={torch.float16: 2e-3, torch.bfloat16: 1.6e-2}.get(dtype),
+        )
+given = dict(uniqueLen=unique, uniqueIndices=position, indices=indices.T.contiguous(), values=values, newIndices=Out(whole.indices().T.contiguous(), False), newValues=Out(whole.values().to(dtype), False))
+refused("aclnnCoalesceSparse", given, ({"values": values[1:]}, 161002, "values has the shape"), ({"uniqueLen": unique[1:]}, 161002, "newIndices has the shape"), ({"newValues": Out(whole.values().float(), False)}, 161002, "newValues has the type"))
 cases.write()

@@ -39,6 +39,13 @@ for dtype in FLOATS + [c64]:
             gradient = noise(*y.shape, dtype=dtype)
             (to_x,) = torch.autograd.grad(y, x, wide(gradient))
             cases.add(f"aclnn{name}Pad{len(pads) // 2}dBackward", gradOutput=gradient, self=x.detach().to(dtype), padding=pads, gradInput=Out(to_x.to(dtype)))
+for dtype in FLOATS:
+    for shape, pads in [((1, 2, 4, 5), [1, 2, 3, 0]), ((2, 4, 4), [4, 1, 0, 2]), ((1, 1, 3, 3, 4), [1, 0, 2, 1, 0, 3]), ((2, 2, 3, 4), [1, 0, 2, 1, 0, 2])]:
+        x = wide(noise(*shape, dtype=dtype)).requires_grad_()
+        y = nn.pad(x, pads, "circular")
+        gradient = noise(*y.shape, dtype=dtype)
+        (to_x,) = torch.autograd.grad(y, x, wide(gradient))
+        cases.add(f"aclnnCircularPad{len(pads) // 2}dBackward", gradOutput=gradient, self=x.detach().to(dtype), padding=pads, gradInput=Out(to_x.to(dtype)))
 x = noise(1, 2, 4)
 cases.add("aclnnReflectionPad1dBackward", gradOutput=noise(1, 2, 10), self=x, padding=[4, 2], gradInput=Out(x, False), refuse=(161002, "at most 3"))
 cases.add("aclnnReplicationPad1dBackward", gradOutput=noise(1, 2, 9), self=x, padding=[4, 2], gradInput=Out(x, False), refuse=(161002, "gradOutput has the shape"))

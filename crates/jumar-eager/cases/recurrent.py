@@ -154,6 +154,9 @@ def layers_case(kind, dtype, sizes, packed, batch, width, units, layers, bidirec
     if absent:
         given["hx"] = Null
     cases.add(forward, batchSizes=counts, output=Out(output), within=WITHIN[dtype], **ends, **training, **given, **outs)
+    # Out of training nothing is kept: clients pass tensors without dimensions.
+    placeholders = {name: [Out(torch.zeros((), dtype=dtype), False) for _ in kept] for name in lists}
+    cases.add(forward, batchSizes=counts, output=Out(output), within=WITHIN[dtype], **ends, **{**training, "train": False}, **given, **placeholders)
     if absent:
         return
     if dtype == f16:

@@ -168,11 +168,12 @@ for dtype in [f32, f16, bf16]:
     corner, size = torch.rand(5, 2) * 4, torch.rand(5, 2) * 4 + 0.5
     others = torch.cat([corner, corner + size], 1).to(dtype)
     for mode in ["iou", "iof"]:
-        for epsilon in [0.0, 0.25]:
+        # Values below 1 keep quotients defined; 1 says that a rectangle contains its last pixel.
+        for epsilon, longer in [(0.0, 0.0), (0.01, 0.0), (1.0, 1.0)]:
             one, two = boxes.double()[:, None], others.double()[None]
-            area = lambda box: (box[..., 2] - box[..., 0] + epsilon) * (box[..., 3] - box[..., 1] + epsilon)
-            width = (torch.minimum(one[..., 2], two[..., 2]) - torch.maximum(one[..., 0], two[..., 0]) + epsilon).clamp(min=0)
-            height = (torch.minimum(one[..., 3], two[..., 3]) - torch.maximum(one[..., 1], two[..., 1]) + epsilon).clamp(min=0)
+            area = lambda box: (box[..., 2] - box[..., 0] + longer) * (box[..., 3] - box[..., 1] + longer)
+            width = (torch.minimum(one[..., 2], two[..., 2]) - torch.maximum(one[..., 0], two[..., 0]) + longer).clamp(min=0)
+            height = (torch.minimum(one[..., 3], two[..., 3]) - torch.maximum(one[..., 1], two[..., 1]) + longer).clamp(min=0)
             shared = width * height
             result = shared / (area(two) if mode == "iof" else area(one) + area(two) - shared)
             result = torch.where(torch.isfinite(result), result, 0)
@@ -185,6 +186,9 @@ for change, status, text in [
     ({"overlap": Out(boxes, False)}, 161002, "overlap has the shape"), ({"gtBoxes": others.double()}, 161002, "gtBoxes has the type"), ({"bBoxes": Null}, 161001, "bBoxes is a null"),
 ]:
     cases.add("aclnnIou", refuse=(status, text), **{**given, **change})
+# Rectangles that touch, and rectangles that are points.
+one, two = torch.tensor([[0.0, 0.0, 10.0, 10.0], [10.0, 10.0, 20.0, 20.0], [3.0, 3.0, 3.0, 3.0]]), torch.tensor([[0.0, 0.0, 10.0, 20.0], [3.0, 3.0, 3.0, 3.0]])
+cases.add("aclnnIou", bBoxes=one, gtBoxes=two, mode="iou", eps=0.01, aligned=False, overlap=Out(torch.tensor([[0.5, 0.0], [0.0, 0.0], [0.0, 0.0]])))
 # The worked example of the document.
 one = torch.tensor([[1.0, 1.0, 5.0, 3.0]])
 cases.add("aclnnIou", bBoxes=one, gtBoxes=torch.tensor([[4.0, 2.0, 9.0, 5.0]]), mode="iou", eps=0.0, aligned=True, overlap=Out(torch.tensor([[0.045455]])), within=1e-6)

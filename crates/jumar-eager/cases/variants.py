@@ -123,34 +123,54 @@ for change, status, text in [
     cases.add("aclnnStridedSliceAssignV2", refuse=(status, text), **{**given, **change})
 cases.add("aclnnAminmaxAll", self=noise(0, 2), minOut=Out(torch.tensor(0.0), False), maxOut=Out(torch.tensor(0.0), False), refuse=(161002, "not defined"))
 
-# One step of AdamW.
+# Steps of AdamW. The numbers of the options are powers of 2, so that float32 holds them as PyTorch's float64 does.
+number = lambda value: torch.tensor([value], dtype=f32)
 for dtype in FLOATS:
     for maximize in [False, True]:
-        values_, first, second, gradient = noise(3, 4, dtype=dtype), noise(3, 4, dtype=dtype), noise(3, 4, dtype=dtype).abs(), noise(3, 4, dtype=dtype)
-        rate, decay, one, two, epsilon, step = 0.0625, 0.125, 0.875, 0.9375, 2.0**-13, 3
-        own = -gradient.double() if maximize else gradient.double()
-        new_first = one * first.double() + (1 - one) * own
-        new_second = two * second.double() + (1 - two) * own**2
-        change = rate * (new_first / (1 - one**step)) / ((new_second / (1 - two**step)).sqrt() + epsilon)
-        new_values = values_.double() - change - rate * decay * values_.double()
-        refs = dict(varRef=InOut(values_, new_values.to(dtype)), mRef=InOut(first, new_first.to(dtype)), vRef=InOut(second, new_second.to(dtype)), grad=gradient)
-        within = 1e-5 if dtype == f32 else None
-        for kind in [i64, f32]:
-            cases.add(
-                "aclnnApplyAdamWV2", maxGradNormOptionalRef=Null, step=torch.tensor([step], dtype=kind), lr=rate, beta1=one, beta2=two, weightDecay=decay,
-                eps=epsilon, amsgrad=False, maximize=maximize, within=within, **refs,
+        for amsgrad in [False, True]:
+            rate, decay, one, two, epsilon = 0.0625, 0.125, 0.875, 0.9375, 2.0**-13
+            parameter = torch.nn.Parameter(noise(3, 4, dtype=dtype).double())
+            optimizer = torch.optim.AdamW(
+                [parameter], lr=rate, betas=(one, two), eps=epsilon, weight_decay=decay, amsgrad=amsgrad, maximize=maximize, foreach=False, fused=False,
             )
-        number = lambda value: torch.tensor([value], dtype=f32)
-        cases.add(
-            "aclnnApplyAdamW", beta1Power=number(one ** (step - 1)), beta2Power=number(two ** (step - 1)), lr=number(rate), weightDecay=number(decay),
-            beta1=number(one), beta2=number(two), eps=number(epsilon), maxGradNormOptional=Null, amsgrad=False, maximize=maximize, within=within, **refs,
-        )
+            within = 1e-5 if dtype == f32 else None
+            state = {name: torch.zeros(3, 4, dtype=dtype) for name in ["exp_avg", "exp_avg_sq", "max_exp_avg_sq"]}
+            for step in range(20):
+                # Every step starts from what the type holds; the operator gets the number of steps before its own.
+                before = parameter.detach().to(dtype)
+                gradient = noise(3, 4, dtype=dtype) * (0.25 if step % 3 else 2)
+                parameter.data.copy_(before)
+                for name, values_ in optimizer.state[parameter].items():
+                    if name in state:
+                        values_.copy_(state[name])
+                parameter.grad = gradient.double()
+                optimizer.step()
+                after = {name: optimizer.state[parameter][name].to(dtype) for name in state if name in optimizer.state[parameter]}
+                if step in (0, 1, 19):
+                    refs = dict(
+                        varRef=InOut(before, parameter.detach().to(dtype)), mRef=InOut(state["exp_avg"], after["exp_avg"]), vRef=InOut(state["exp_avg_sq"], after["exp_avg_sq"]), grad=gradient,
+                    )
+                    largest = InOut(state["max_exp_avg_sq"], after["max_exp_avg_sq"]) if amsgrad else Null
+                    for kind in [i64, f32]:
+                        cases.add(
+                            "aclnnApplyAdamWV2", maxGradNormOptionalRef=largest, step=torch.tensor([step], dtype=kind), lr=rate, beta1=one, beta2=two, weightDecay=decay,
+                            eps=epsilon, amsgrad=amsgrad, maximize=maximize, within=within, **refs,
+                        )
+                    if amsgrad:
+                        # The larger value is kept in the second moment.
+                        refs["vRef"] = InOut(state["exp_avg_sq"], after["max_exp_avg_sq"])
+                    cases.add(
+                        "aclnnApplyAdamW", beta1Power=number(one**step), beta2Power=number(two**step), lr=number(rate), weightDecay=number(decay), beta1=number(one), beta2=number(two),
+                        eps=number(epsilon), maxGradNormOptional=state["max_exp_avg_sq"] if amsgrad else Null, amsgrad=amsgrad, maximize=maximize, within=within, **refs,
+                    )
+                state |= after
 given = dict(
     varRef=noise(2), mRef=noise(2), vRef=noise(2), maxGradNormOptionalRef=Null, grad=noise(2), step=torch.tensor([1]), lr=0.1, beta1=0.9, beta2=0.99,
     weightDecay=0.0, eps=1e-8, amsgrad=False, maximize=False,
 )
 for change, status, text in [
-    ({"amsgrad": True}, 561003, "amsgrad"), ({"mRef": noise(3)}, 161002, "mRef has the shape"), ({"step": torch.tensor([1, 2])}, 161002, "step has the shape"),
+    ({"amsgrad": True}, 161002, "amsgrad is true and maxGradNormOptionalRef is a null"), ({"mRef": noise(3)}, 161002, "mRef has the shape"), ({"step": torch.tensor([1, 2])}, 161002, "step has the shape"),
+    ({"amsgrad": True, "maxGradNormOptionalRef": noise(3)}, 161002, "maxGradNormOptionalRef has the shape"),
     ({"grad": torch.tensor([1, 2])}, 161002, "grad has the type"), ({"grad": Null}, 161001, "grad"),
 ]:
     cases.add("aclnnApplyAdamWV2", refuse=(status, text), **{**given, **change})

@@ -301,6 +301,19 @@ impl Scalar {
         }
     }
 
+    /// Returns the value as a tensor of a type holds it: rounded to float16 or bfloat16. Other types keep the value.
+    pub(crate) fn rounded(self, dtype: DataType) -> Scalar {
+        use jumar_ops::view::{BF16, F16};
+        if crate::promote::is_complex(self.dtype) {
+            return self;
+        }
+        match dtype {
+            DataType::Float16 => Scalar::of_f64(F16::from_f64(self.real()).to_f64()),
+            DataType::BFloat16 => Scalar::of_f64(BF16::from_f64(self.real()).to_f64()),
+            _ => self,
+        }
+    }
+
     /// Returns the real part.
     pub fn real(&self) -> f64 {
         self.complex().0

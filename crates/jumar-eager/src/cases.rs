@@ -107,6 +107,8 @@ struct Case {
     /// Dimensions that the run reports for an output.
     shapes: Vec<(String, Vec<i64>)>,
     dense_only: bool,
+    /// Whether the dense call has to work without a workspace.
+    bare: bool,
     /// Formats of tensors whose storage has their own dimensions.
     formats: Vec<(String, i32)>,
 }
@@ -172,6 +174,7 @@ fn parse(text: &str) -> Vec<Case> {
                 rest[1..].iter().map(|dim| dim.parse().unwrap()).collect(),
             )),
             "dense" => case.dense_only = true,
+            "bare" => case.bare = true,
             "format" => case
                 .formats
                 .push((rest[0].clone(), rest[1].parse().unwrap())),
@@ -646,6 +649,10 @@ fn run_once(
         };
     }
     let planned = planned.map_err(|refusal| refusal.to_string())?;
+    let workspace = planned.workspace_bytes();
+    if case.bare && manner == Manner::Dense && workspace > 0 {
+        return Err(format!("it asks for {workspace} bytes of workspace"));
+    }
     let shapes = execute(&planned, &mut bound, workers)?;
     for (name, wanted) in &case.shapes {
         let index = bound.memory.iter().position(|(own, _)| own == name);

@@ -290,11 +290,13 @@ const ARCHITECTURES: &str = "tests/pytorch/architectures.py";
 /// Trains models with PyTorch's prebuilt adapter on the installed tree, compares the losses with those of the CPU, and checks
 /// features of the adapter.
 pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
-    let programs: [(&str, &[&str]); 6] = [
+    let programs: [(&str, &[&str]); 8] = [
         ("examples/pytorch/train.py", &[]),
         ("tests/pytorch/models.py", &[]),
         ("tests/pytorch/models.py", &["--check", "--steps", "5"]),
         ("tests/pytorch/features.py", &[]),
+        ("tests/pytorch/optimizers.py", &[]),
+        ("tests/pytorch/modules.py", &[]),
         (ARCHITECTURES, &[]),
         ("tests/pytorch/collectives.py", &[]),
     ];

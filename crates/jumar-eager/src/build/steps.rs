@@ -312,7 +312,10 @@ impl Cx<'_> {
         };
         for (source, operand) in sources.iter_mut().zip(operands) {
             *source = match operand {
-                Operand::Scalar(scalar) => Source::Scalar(*scalar),
+                Operand::Scalar(scalar) => Source::Scalar(match function {
+                    Some(function) if function.rounds_scalars() => scalar.rounded(compute),
+                    _ => *scalar,
+                }),
                 Operand::Tensor(_) => match tensors.next() {
                     Some(view) => Source::Tensor(view.dtype(), view.layout()),
                     None => return Err(self.defect("an operand is missing")),

@@ -2,7 +2,7 @@
 
 use std::ops::Neg;
 
-use jumar_ops::math::{Fast, Float};
+use jumar_ops::math::{Fast, Float, LowPrecision};
 
 use super::compute::{C64, C128};
 
@@ -57,6 +57,8 @@ pub(crate) trait Real: Float + Ordered {
     fn lgamma(self) -> Self;
     /// Whether the sign bit is set.
     fn is_negative(self) -> bool;
+    /// Returns what the value becomes when it is stored in a narrower type.
+    fn stored<T: LowPrecision>(self) -> Self;
 }
 
 /// A floating-point or complex compute type, with the functions that both have.
@@ -135,6 +137,11 @@ impl<const FUSED: bool> Ordered for Fast<FUSED> {
 }
 
 impl<const FUSED: bool> Real for Fast<FUSED> {
+    #[inline(always)]
+    fn stored<T: LowPrecision>(self) -> Self {
+        Fast(T::rounded(self.0).widen())
+    }
+
     #[inline(always)]
     fn exp2(self) -> Self {
         Fast(self.0.exp2())
@@ -221,6 +228,11 @@ impl Ordered for f64 {
 }
 
 impl Real for f64 {
+    #[inline(always)]
+    fn stored<T: LowPrecision>(self) -> f64 {
+        f64::from(T::rounded(self as f32).widen())
+    }
+
     #[inline(always)]
     fn exp2(self) -> f64 {
         self.exp2()

@@ -28,7 +28,7 @@ macro_rules! signatures {
 }
 
 signatures! {
-    1085;
+    1086;
     aclRfft1D: "self" Tensor, "n" Int, "dim" Int, "norm" Int, "out" Tensor Out;
     aclStft: "self" Tensor, "windowOptional" Tensor ?null, "out" Tensor Out, "nFft" Int, "hopLength" Int, "winLength" Int, "normalized" Bool, "onesided" Bool, "returnComplex" Bool;
     aclnnAbs: "self" Tensor, "out" Tensor Out;
@@ -189,6 +189,7 @@ signatures! {
     aclnnClippedSwiglu: "x" Tensor, "groupIndexOptional" Tensor ?null, "dim" Int, "alpha" Float, "limit" Float, "bias" Float, "interleaved" Bool, "out" Tensor Out;
     aclnnClippedSwigluGrad: "gradY" Tensor, "x" Tensor, "groupIndexOptional" Tensor ?null, "dim" Int, "alpha" Float, "limit" Float, "bias" Float, "interleaved" Bool, "gradXOut" Tensor Out;
     aclnnClippedSwigluV2: "x" Tensor, "groupIndexOptional" Tensor ?null, "dim" Int, "alpha" Float, "limit" Float, "bias" Float, "interleaved" Bool, "clampMode" Int, "out" Tensor Out;
+    aclnnCoalesceSparse: "uniqueLen" Tensor, "uniqueIndices" Tensor, "indices" Tensor, "values" Tensor, "newIndices" Tensor Out, "newValues" Tensor Out;
     aclnnComplex: "real" Tensor, "imag" Tensor, "out" Tensor Out;
     aclnnConfusionTranspose: "x" Tensor InOut, "perm" Ints, "shape" Ints, "transpose_first" Bool, "out" Tensor Out;
     aclnnConstantPadNd: "self" Tensor, "pad" Ints, "value" Scalar, "out" Tensor Out;

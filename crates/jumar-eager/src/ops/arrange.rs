@@ -11,6 +11,12 @@ use crate::{Refusal, Scalar};
 pub(crate) static TABLE: &Table = &[
     ("aclnnChannelShuffle", shuffle_channels),
     ("aclnnChunkCat", join_chunks),
+    ("aclnnCircularPad2dBackward", |cx| {
+        pad_backward(cx, 2, Entry::Circular)
+    }),
+    ("aclnnCircularPad3dBackward", |cx| {
+        pad_backward(cx, 3, Entry::Circular)
+    }),
     ("aclnnReflectionPad1dBackward", |cx| {
         pad_backward(cx, 1, Entry::Reflect)
     }),
@@ -53,6 +59,7 @@ fn pad_backward(cx: &mut Cx<'_>, space: usize, entry: fn(i64) -> Entry) -> Resul
         let (from, limit) = (x.dims()[axis] as i64, i64::from(i32::MAX));
         let most = match entry(0) {
             Entry::Reflect(_) => (from - 1).max(0),
+            Entry::Circular(_) => from,
             _ => limit,
         };
         let size = from.saturating_add(pair[0]).saturating_add(pair[1]);

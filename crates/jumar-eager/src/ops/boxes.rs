@@ -11,17 +11,40 @@ use crate::view::View;
 
 pub(crate) static TABLE: &Table = &[("aclnnCIoU", complete), ("aclnnIou", overlap)];
 
-/// The overlap of one rectangle with several, through the area of both or of the other one. Lengths are `epsilon` larger.
+/// The overlap of one rectangle with several, through the area of both or of the other one.
 struct Overlap {
     through_other: bool,
-    epsilon: f32,
+    /// What lengths are larger than the difference of their ends: 1 where these are pixels, of which the last belongs to the rectangle.
+    longer: f32,
+    /// Whether rectangles without an area have an overlap of 0, and not of NaN.
+    guarded: bool,
+}
+
+impl Overlap {
+    /// The documents state the formula without `eps`, which keeps quotients defined. The default of the Graph Engine's type is 1, which
+    /// programs pass for coordinates of pixels.
+    fn new(cx: &Cx<'_>) -> Result<Overlap, Refusal> {
+        let through_other = through_other(cx)?;
+        let epsilon = cx.float("eps")?;
+        if epsilon.is_nan() || epsilon < 0.0 {
+            return Err(cx.invalid(format_args!("eps is {epsilon}; it must not be negative")));
+        }
+        Ok(Overlap {
+            through_other,
+            longer: match epsilon >= 1.0 {
+                true => epsilon as f32,
+                false => 0.0,
+            },
+            guarded: epsilon > 0.0,
+        })
+    }
 }
 
 impl RowFunction for Overlap {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (own, others, out) = (rows.input(0), rows.input(1), rows.output(0));
-        let side = |from: f32, to: f32| to - from + self.epsilon;
+        let side = |from: f32, to: f32| to - from + self.longer;
         let [left, top, right, bottom] = [0, 1, 2, 3].map(|at| own.get(at));
         let area = side(left, right) * side(top, bottom);
         for index in 0..out.len() {
@@ -36,7 +59,11 @@ impl RowFunction for Overlap {
                 true => second,
                 false => area + second - shared,
             };
-            out.set(index, shared / all);
+            let overlap = match self.guarded && all == 0.0 {
+                true => 0.0,
+                false => shared / all,
+            };
+            out.set(index, overlap);
         }
     }
 }
@@ -183,15 +210,7 @@ fn overlap(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     for view in [&others, &out] {
         cx.check_dtype(view, boxes.dtype())?;
     }
-    let through_other = through_other(cx)?;
-    let epsilon = cx.float("eps")?;
-    if epsilon.is_nan() || epsilon < 0.0 {
-        return Err(cx.invalid(format_args!("eps is {epsilon}; it must not be negative")));
-    }
-    let function = Overlap {
-        through_other,
-        epsilon: epsilon as f32,
-    };
+    let function = Overlap::new(cx)?;
     if cx.flag("aligned")? {
         if count != other {
             return Err(cx.invalid(format_args!(

@@ -4,15 +4,18 @@ use jumar_ops::view::Row;
 use jumar_ops::{Call, OpError};
 
 use super::Table;
-use super::dense::{Body, Real, run};
+use super::dense::{Body, Real, bad_data, run};
 use super::reduction::accumulator;
 use crate::build::Cx;
+use jumar_types::dtype::DataType;
+
 use crate::view::{View, broadcast};
 use crate::{Refusal, Scalar};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnCdist", between),
     ("aclnnCdistBackward", between_backward),
+    ("aclnnChamferDistanceBackward", nearest_backward),
     ("aclnnPdist", |cx| {
         let order = cx.float("p")?;
         within(cx, order)
@@ -279,4 +282,113 @@ fn within(cx: &mut Cx<'_>, order: f64) -> Result<(), Refusal> {
     let compute = accumulator(x.dtype());
     let body = Within { rows, width, order };
     run(cx, compute, body, &[(x, compute)], &[(out, compute)])
+}
+
+/// The gradient of the squared distances between each point and the nearest one of the other set. Inputs: both sets of points, for each
+/// point the index of the nearest one, and the gradients of the distances.
+struct Nearest {
+    batch: usize,
+    counts: [usize; 2],
+    width: usize,
+}
+
+impl Body for Nearest {
+    fn run<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let points = [call.input::<T>(0)?.flat(), call.input::<T>(1)?.flat()];
+        let nearest = [call.input::<i64>(2)?.flat(), call.input::<i64>(3)?.flat()];
+        let gradients = [call.input::<T>(4)?.flat(), call.input::<T>(5)?.flat()];
+        let outputs = [call.output::<T>(0)?.flat(), call.output::<T>(1)?.flat()];
+        for side in 0..2 {
+            let (count, others) = (self.counts[side], self.counts[1 - side]);
+            for at in 0..self.batch * count {
+                let index = nearest[side].get(at);
+                if usize::try_from(index)
+                    .ok()
+                    .is_none_or(|index| index >= others)
+                {
+                    let name = ["idx1", "idx2"][side];
+                    return Err(bad_data(format!(
+                        "{name} holds {index}; the other set has {others} points"
+                    )));
+                }
+            }
+        }
+        let width = self.width;
+        let one_batch = |batch: usize| {
+            let mut sums = self.counts.map(|count| vec![0.0; count * width]);
+            for side in 0..2 {
+                let (count, others) = (self.counts[side], self.counts[1 - side]);
+                for point in 0..count {
+                    let index = nearest[side].get(batch * count + point) as usize;
+                    let gradient = gradients[side].get(batch * count + point).number();
+                    for axis in 0..width {
+                        let own = points[side].get((batch * count + point) * width + axis);
+                        let other = points[1 - side].get((batch * others + index) * width + axis);
+                        let change = 2.0 * gradient * (own.number() - other.number());
+                        sums[side][point * width + axis] += change;
+                        sums[1 - side][index * width + axis] -= change;
+                    }
+                }
+            }
+            for side in 0..2 {
+                let len = self.counts[side] * width;
+                let out = outputs[side].slice(batch * len, len);
+                out.store(&sums[side], T::of);
+            }
+        };
+        let work = (self.counts[0] + self.counts[1]) * width;
+        let grain = GRAIN.div_ceil(work.max(1));
+        call.workers().ranges(self.batch, grain, |first, count| {
+            (first..first + count).for_each(one_batch);
+        });
+        Ok(())
+    }
+}
+
+fn nearest_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let points = [cx.tensor("xyz1")?, cx.tensor("xyz2")?];
+    let nearest = [cx.tensor("idx1")?, cx.tensor("idx2")?];
+    let gradients = [cx.tensor("gradDist1")?, cx.tensor("gradDist2")?];
+    let outputs = [cx.out("gradXyz1")?, cx.out("gradXyz2")?];
+    let (&[batch, count, width], &[other, others, wide]) = (points[0].dims(), points[1].dims())
+    else {
+        return Err(cx.invalid(format_args!(
+            "xyz1 has the shape {:?} and xyz2 {:?}; batch, points and coordinates are required",
+            points[0].dims(),
+            points[1].dims()
+        )));
+    };
+    if (batch, width) != (other, wide) {
+        return Err(cx.invalid(format_args!(
+            "xyz1 has the shape {:?} and xyz2 {:?}; batch and coordinates must be equal",
+            points[0].dims(),
+            points[1].dims()
+        )));
+    }
+    let counts = [count, others];
+    for side in 0..2 {
+        cx.check_types(&nearest[side], &[DataType::Int32, DataType::Int64])?;
+        cx.check_dims(&nearest[side], &[batch, counts[side]])?;
+        cx.check_dims(&gradients[side], &[batch, counts[side]])?;
+        cx.check_dims(&outputs[side], points[side].dims())?;
+        for view in [&points[side], &gradients[side], &outputs[side]] {
+            cx.check_dtype(view, points[0].dtype())?;
+        }
+    }
+    let compute = accumulator(points[0].dtype());
+    let body = Nearest {
+        batch,
+        counts,
+        width,
+    };
+    let [one, two] = points.map(|view| (view, compute));
+    let [near_one, near_two] = nearest.map(|view| (view, DataType::Int64));
+    let [to_one, to_two] = gradients.map(|view| (view, compute));
+    run(
+        cx,
+        compute,
+        body,
+        &[one, two, near_one, near_two, to_one, to_two],
+        &outputs.map(|view| (view, compute)),
+    )
 }

@@ -26,6 +26,7 @@ mod linalg;
 mod lora;
 mod loss;
 mod matrix;
+mod modulate;
 mod network;
 mod normalization;
 mod operands;
@@ -39,6 +40,7 @@ mod rounding;
 mod routing;
 mod sampler;
 mod scan;
+mod segments;
 mod silent;
 mod sleep;
 mod sparse;
@@ -79,12 +81,14 @@ static TABLES: &[&Table] = &[
     lora::TABLE,
     loss::TABLE,
     matrix::TABLE,
+    modulate::TABLE,
     network::TABLE,
     normalization::TABLE,
     recurrent::TABLE,
     reduction::TABLE,
     sampler::TABLE,
     scan::TABLE,
+    segments::TABLE,
     silent::TABLE,
     sleep::TABLE,
     sparse::TABLE,

@@ -21,7 +21,7 @@ pub(crate) static TABLE: &Table = &[
 enum Numbers {
     /// Inputs 4 to 10: the powers of both betas before the step, rate, decay, both betas, epsilon.
     Given,
-    /// Input 4 is the number of the step.
+    /// Input 4 is the number of steps before this one: the caller counts a step after it.
     Step {
         rate: f32,
         decay: f32,
@@ -30,10 +30,31 @@ enum Numbers {
     },
 }
 
+/// Where the largest second moment of all steps is kept. It replaces the second moment in the step of the values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Largest {
+    /// Nowhere: the variant without it.
+    Unused,
+    /// In the second moment: the next step starts from it. The last input is what it is compared with.
+    SecondMoment,
+    /// In a tensor of its own, the last input and output 3.
+    Own,
+}
+
 /// Adam with the decay of weights apart from the gradient.
 struct AdamW {
     numbers: Numbers,
     maximize: bool,
+    largest: Largest,
+}
+
+/// Returns the larger value, or NaN if one is NaN.
+#[inline(always)]
+fn larger(one: f32, two: f32) -> f32 {
+    match one > two || one.is_nan() {
+        true => one,
+        false => two,
+    }
 }
 
 impl RowFunction for AdamW {
@@ -52,7 +73,7 @@ impl RowFunction for AdamW {
                 betas,
                 epsilon,
             } => {
-                let step = f64::from(number(4));
+                let step = f64::from(number(4)) + 1.0;
                 let power = |beta: f32| f64::from(beta).powf(step) as f32;
                 (
                     (power(betas.0), power(betas.1)),
@@ -72,8 +93,25 @@ impl RowFunction for AdamW {
         to_second.map2(rows.input(2), gradient, |second, gradient| {
             two * second + (1.0 - two) * gradient * gradient
         });
+        let largest_input = match self.numbers {
+            Numbers::Given => 11,
+            Numbers::Step { .. } => 5,
+        };
+        let root = match self.largest {
+            Largest::Unused => to_second,
+            Largest::SecondMoment => {
+                let largest = rows.input(largest_input);
+                to_second.update(largest, |own, largest| larger(largest, own));
+                to_second
+            }
+            Largest::Own => {
+                let (largest, to_largest) = (rows.input(largest_input), rows.output(3));
+                to_largest.map2(largest, to_second.as_row(), larger);
+                to_largest
+            }
+        };
         let (first_scale, second_scale) = (1.0 / (1.0 - powers.0), 1.0 / (1.0 - powers.1));
-        to_values.map2(to_first.as_row(), to_second.as_row(), |first, second| {
+        to_values.map2(to_first.as_row(), root.as_row(), |first, second| {
             rate * first * first_scale / ((second * second_scale).sqrt() + epsilon)
         });
         to_values.update(values, |step, value| value - step - rate * decay * value);
@@ -161,37 +199,46 @@ fn single(cx: &mut Cx<'_>, param: &str) -> Result<View, Refusal> {
     cx.reshaped(view, &[1])
 }
 
-fn check_plain(cx: &Cx<'_>) -> Result<(), Refusal> {
-    match cx.flag("amsgrad")? {
-        true => Err(cx.unsupported("amsgrad is not supported: what is stored is not documented")),
-        false => Ok(()),
+/// Returns the tensor of the largest second moments where the step uses one.
+fn largest(cx: &Cx<'_>, param: &str, values: &View) -> Result<Option<View>, Refusal> {
+    if !cx.flag("amsgrad")? {
+        return Ok(None);
     }
+    let Some(view) = cx.optional(param)? else {
+        return Err(cx.invalid(format_args!(
+            "amsgrad is true and {param} is a null pointer; it has to hold the largest second moments"
+        )));
+    };
+    let flat = match view.rank() {
+        0 => view.unsqueeze(0),
+        _ => view,
+    };
+    cx.check_types(&view, FLOATS)?;
+    cx.check_dims(&flat, values.dims())?;
+    Ok(Some(flat))
 }
 
 fn plan(
     cx: &mut Cx<'_>,
     views: [View; 4],
-    numbers: Numbers,
+    function: AdamW,
     others: &[View],
 ) -> Result<(), Refusal> {
     let [values, first, second, gradient] = views;
-    let function = AdamW {
-        numbers,
-        maximize: cx.flag("maximize")?,
-    };
     let mut inputs = vec![Some(values), Some(first), Some(second), Some(gradient)];
     inputs.extend(others.iter().map(|view| Some(*view)));
-    cx.rows(
-        function,
-        &inputs,
-        &[Some(values), Some(first), Some(second)],
-    )
+    let mut outputs = vec![Some(values), Some(first), Some(second)];
+    if function.largest == Largest::Own {
+        outputs.extend(others.last().map(|view| Some(*view)));
+    }
+    cx.rows(function, &inputs, &outputs)
 }
 
+/// Where `amsgrad` is true, the second moment is the larger of itself and `maxGradNormOptional`, as the document of the adapter's
+/// `npu_apply_adam_w` states.
 fn adam_w(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    check_plain(cx)?;
     let views = tensors(cx, ["varRef", "mRef", "vRef", "grad"])?;
-    let mut others = Vec::with_capacity(7);
+    let mut others = Vec::with_capacity(8);
     for param in [
         "beta1Power",
         "beta2Power",
@@ -205,21 +252,41 @@ fn adam_w(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_types(&view, FLOATS)?;
         others.push(view);
     }
-    plan(cx, views, Numbers::Given, &others)
+    let largest = largest(cx, "maxGradNormOptional", &views[0])?;
+    others.extend(largest);
+    let function = AdamW {
+        numbers: Numbers::Given,
+        maximize: cx.flag("maximize")?,
+        largest: match largest {
+            Some(_) => Largest::SecondMoment,
+            None => Largest::Unused,
+        },
+    };
+    plan(cx, views, function, &others)
 }
 
+/// Computes what PyTorch's fused AdamW does: `maxGradNormOptionalRef` keeps the largest second moment where `amsgrad` is true.
 fn adam_w_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
-    check_plain(cx)?;
     let views = tensors(cx, ["varRef", "mRef", "vRef", "grad"])?;
     let step = single(cx, "step")?;
     cx.check_types(&step, &[DataType::Float32, DataType::Int64])?;
-    let numbers = Numbers::Step {
-        rate: cx.float("lr")? as f32,
-        decay: cx.float("weightDecay")? as f32,
-        betas: (cx.float("beta1")? as f32, cx.float("beta2")? as f32),
-        epsilon: cx.float("eps")? as f32,
+    let largest = largest(cx, "maxGradNormOptionalRef", &views[0])?;
+    let function = AdamW {
+        numbers: Numbers::Step {
+            rate: cx.float("lr")? as f32,
+            decay: cx.float("weightDecay")? as f32,
+            betas: (cx.float("beta1")? as f32, cx.float("beta2")? as f32),
+            epsilon: cx.float("eps")? as f32,
+        },
+        maximize: cx.flag("maximize")?,
+        largest: match largest {
+            Some(_) => Largest::Own,
+            None => Largest::Unused,
+        },
     };
-    plan(cx, views, numbers, &[step])
+    let mut others = vec![step];
+    others.extend(largest);
+    plan(cx, views, function, &others)
 }
 
 /// Stochastic gradient descent with momentum, in place. Inputs: values, gradients, the momentum and the scale of the gradients.

@@ -666,32 +666,6 @@ pub(super) static ALL: &[&SingleOperator] = &[
     },
     &SingleOperator {
         operator: definition(
-            "Iou",
-            &[input("bboxes"), input("gtboxes")],
-            &[output("overlap")],
-            &[
-                AttrDef::str("mode", "iou"),
-                AttrDef::float("eps", 1.0),
-                AttrDef::bool("aligned", false),
-            ],
-        ),
-        function: "aclnnIou",
-        arguments: &[],
-        infer: |cx| {
-            let boxes = cx.of("bboxes")?;
-            let count = |name| Ok(cx.dims(name)?.map_or(UNKNOWN, |[count, _]| count));
-            let columns = match cx.flag("aligned")? {
-                true => 1,
-                false => count("gtboxes")?,
-            };
-            Ok(vec![TensorType::new(
-                boxes.dtype,
-                vec![count("bboxes")?, columns],
-            )])
-        },
-    },
-    &SingleOperator {
-        operator: definition(
             "jumar.AddRmsNormDynamicQuant",
             &[
                 input("x1"),
@@ -733,6 +707,32 @@ pub(super) static ALL: &[&SingleOperator] = &[
                 wanted("first", scale.clone())?,
                 wanted("second", scale)?,
             ])
+        },
+    },
+    &SingleOperator {
+        operator: definition(
+            "jumar.Iou",
+            &[input("bboxes"), input("gtboxes")],
+            &[output("overlap")],
+            &[
+                AttrDef::str("mode", "iou"),
+                AttrDef::float("eps", 1.0),
+                AttrDef::bool("aligned", false),
+            ],
+        ),
+        function: "aclnnIou",
+        arguments: &[],
+        infer: |cx| {
+            let boxes = cx.of("bboxes")?;
+            let count = |name| Ok(cx.dims(name)?.map_or(UNKNOWN, |[count, _]| count));
+            let columns = match cx.flag("aligned")? {
+                true => 1,
+                false => count("gtboxes")?,
+            };
+            Ok(vec![TensorType::new(
+                boxes.dtype,
+                vec![count("bboxes")?, columns],
+            )])
         },
     },
     &SingleOperator {

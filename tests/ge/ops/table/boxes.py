@@ -202,7 +202,8 @@ refused("RoiAlignRotated", "regions of five numbers", {"x": f(2, 2, 7, 8), "rois
 
 
 def iou(one, two, mode="iou", eps=1.0, aligned=False):
-    one, two = (one[:, None], two[None]) if not aligned else (one, two)
+    # The other rectangles are the rows of the result.
+    one, two = (one[None], two[:, None]) if not aligned else (one, two)
     high, wide = (np.maximum(np.minimum(one[..., 2 + at], two[..., 2 + at]) - np.maximum(one[..., at], two[..., at]) + eps, 0) for at in range(2))
     areas = [(box[..., 2] - box[..., 0] + eps) * (box[..., 3] - box[..., 1] + eps) for box in (one, two)]
     shared = high * wide
@@ -212,6 +213,8 @@ def iou(one, two, mode="iou", eps=1.0, aligned=False):
 
 case("Iou", "", {"bboxes": corners(5), "gtboxes": corners(4)}, iou, types=HALF)
 case("Iou", "by the other alone", {"bboxes": corners(5), "gtboxes": corners(4)}, lambda a, b: iou(a, b, "iof", 0.0), {"mode": "iof", "eps": 0.0})
+case("Iou", "rectangles that touch", {"bboxes": v([[0, 0, 10, 10], [10, 10, 20, 20], [32, 32, 38, 42]], "float32"), "gtboxes": v([[0, 0, 10, 20], [10, 10, 20, 20]], "float32")},
+     lambda a, b: np.array([[0.5, 0, 0], [0, 1, 0]]), {"eps": 0.01})
 case("Iou", "pairs", {"bboxes": corners(5), "gtboxes": corners(5)}, lambda a, b: iou(a, b, aligned=True), {"aligned": True})
 refused("Iou", "another mode", {"bboxes": corners(5), "gtboxes": corners(4)}, "mode", {"mode": "giou"})
 
@@ -234,6 +237,7 @@ def columns(count):
     return type(own)(lambda rng, dtype: own.make(rng, dtype).T)
 
 
+case("Iou", "pairs that lie in columns", {"bboxes": columns(5), "gtboxes": columns(5)}, lambda a, b: iou(a.T, b.T, aligned=True), {"aligned": True})
 case("CIoU", "", {"bboxes": columns(1024), "gtboxes": columns(1024)}, complete, {"is_cross": False, "atan_sub_flag": True}, types=HALF)
 case("CIoU", "centres and sizes", {"bboxes": f(4, 1024, lo=0.5, hi=2), "gtboxes": f(4, 1024, lo=0.5, hi=2)}, lambda a, b: complete(a, b, True), {"is_cross": False, "trans": True})
 refused("CIoU", "all pairs", {"bboxes": columns(1024), "gtboxes": columns(1024)}, "isCross")

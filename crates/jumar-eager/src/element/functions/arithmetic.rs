@@ -1,6 +1,8 @@
 //! Arithmetic, comparisons and bounds.
 
-use super::super::number::{Analytic, Num, Ordered};
+use jumar_ops::math::LowPrecision;
+
+use super::super::number::{Analytic, Num, Ordered, Real};
 
 #[inline(always)]
 pub(super) fn add_scaled<A: Num>(a: A, b: A, alpha: A) -> A {
@@ -175,12 +177,48 @@ pub(super) fn floor_div<A: Ordered>(a: A, b: A) -> A {
     } else {
         integer
     };
+    if integer == zero {
+        // With the sign of the quotient.
+        return zero.times(quotient);
+    }
     let floor = integer.floored();
     if integer.minus(floor) > A::of(0.5) {
         floor.plus(A::of(1.0))
     } else {
         floor
     }
+}
+
+/// As [`floor_div`] of tensors of a narrower type: every step is rounded to it, as PyTorch does.
+#[inline(always)]
+pub(super) fn floor_div_stored<A: Real, T: LowPrecision>(a: A, b: A) -> A {
+    let zero = <A as Num>::of(0.0);
+    let quotient = a.over(b).stored::<T>();
+    if b == zero {
+        return quotient;
+    }
+    let rest = a.rest(b);
+    let integer = a.minus(rest).stored::<T>().over(b).stored::<T>();
+    let integer = if rest != zero && ((b < zero) != (rest < zero)) {
+        integer.minus(<A as Num>::of(1.0)).stored::<T>()
+    } else {
+        integer
+    };
+    if integer == zero {
+        return zero.times(quotient);
+    }
+    let floor = integer.floored();
+    if integer.minus(floor).stored::<T>() > <A as Num>::of(0.5) {
+        floor.plus(<A as Num>::of(1.0))
+    } else {
+        floor
+    }
+}
+
+/// Truncates a quotient that was rounded to a narrower type.
+#[inline(always)]
+pub(super) fn trunc_div_stored<A: Real, T: LowPrecision>(a: A, b: A) -> A {
+    a.over(b).stored::<T>().truncated()
 }
 
 #[inline(always)]

@@ -8,6 +8,7 @@ mod periodic;
 mod special;
 
 use jumar_ops::math::{Fast, Float, LowPrecision, Work, wide};
+use jumar_ops::view::{BF16, F16};
 
 use super::compute::{C64, C128, Compute};
 use super::direct::{self, Direct};
@@ -258,6 +259,10 @@ functions! {
         complex ComplexLogAddExp = complex::ComplexOnly::log_add_exp, (b);
         complex ComplexIsClose = complex::ComplexOnly::is_close, (b c d e);
 
+        real FloorDivF16 = arithmetic::floor_div_stored::<_, F16>, (b);
+        real FloorDivBf16 = arithmetic::floor_div_stored::<_, BF16>, (b);
+        real TruncDivF16 = arithmetic::trunc_div_stored::<_, F16>, (b);
+        real TruncDivBf16 = arithmetic::trunc_div_stored::<_, BF16>, (b);
         real Exp2 = Real::exp2, ();
         real Log2 = Real::log2, ();
         real Log10 = Real::log10, ();
@@ -328,6 +333,32 @@ functions! {
         real DivergenceTarget = loss::divergence_target, (b);
         real LogDivergence = loss::log_divergence, (b);
         real LogDivergenceTarget = loss::log_divergence_target, (b);
+    }
+}
+
+impl F {
+    /// Returns whether a host scalar has the type of the tensors before the function sees it. Others compute with the scalar as it is
+    /// and round the result alone, as PyTorch does on accelerators: a sum with 0.1 is that with float32's 0.1.
+    pub const fn rounds_scalars(self) -> bool {
+        matches!(
+            self,
+            F::Eq
+                | F::Ne
+                | F::Lt
+                | F::Le
+                | F::Gt
+                | F::Ge
+                | F::Fmod
+                | F::Remainder
+                | F::Pow
+                | F::Hardshrink
+                | F::Softshrink
+                | F::ShrinkBackward
+                | F::FloorDivF16
+                | F::FloorDivBf16
+                | F::TruncDivF16
+                | F::TruncDivBf16
+        )
     }
 }
 

@@ -57,6 +57,8 @@ pub(crate) enum Rule {
     Reflect(i64),
     /// Entries before and after the input equal its first and last entry; the input starts at this index.
     Nearest(i64),
+    /// The input repeats before and after itself; it starts at this index.
+    Circular(i64),
 }
 
 impl Rule {
@@ -72,6 +74,7 @@ impl Rule {
                 (last - (last - from).abs()) as usize
             }
             Rule::Nearest(start) => (index as i64 - start).clamp(0, size as i64 - 1) as usize,
+            Rule::Circular(start) => (index as i64 - start).rem_euclid(size as i64) as usize,
         }
     }
 }

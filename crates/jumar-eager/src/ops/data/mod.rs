@@ -13,7 +13,10 @@ use kernels::{IntSequence, RealSequence, Rule, remap, same, triangle};
 pub(crate) static TABLE: &Table = &[
     ("aclnnArange", |cx| arange(cx, false)),
     ("aclnnCat", cat),
+    ("aclnnCircularPad2d", |cx| pad(cx, 2, Rule::Circular)),
+    ("aclnnCircularPad3d", |cx| pad(cx, 3, Rule::Circular)),
     ("aclnnConstantPadNd", constant_pad),
+    ("aclnnDiag", diag),
     ("aclnnDiagFlat", diag_flat),
     ("aclnnExpand", expand),
     ("aclnnEye", eye),
@@ -525,11 +528,15 @@ fn pad(cx: &mut Cx<'_>, count: usize, rule: fn(i64) -> Rule) -> Result<(), Refus
     let mut rules = same(&x);
     for (axis, &(before, after)) in sides.iter().enumerate() {
         let len = x.dims()[axis] as i64;
-        if matches!(rule(0), Rule::Reflect(_)) && (before.max(after) >= len.max(1)) {
+        let (most, what) = match rule(0) {
+            Rule::Reflect(_) => ((len - 1).max(0), "a reflection"),
+            Rule::Circular(_) => (len, "a repetition"),
+            _ => (i64::MAX, ""),
+        };
+        if before.max(after) > most {
             return Err(cx.invalid(format_args!(
-                "padding has {:?} for the dimension {axis}; a reflection of {len} entries has at most {}",
+                "padding has {:?} for the dimension {axis}; {what} of {len} entries has at most {most}",
                 [before, after],
-                (len - 1).max(0)
             )));
         }
         if axis + count >= x.rank() {
@@ -645,4 +652,21 @@ fn diag_flat(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.fill(Scalar::of_i64(0), out)?;
     let x = cx.reshaped(x, &[x.elements()])?;
     cx.copy(x, out.diagonal(diagonal))
+}
+
+/// A matrix with a diagonal, of a vector; the diagonal, of a matrix.
+fn diag(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out, diagonal) = (cx.tensor("self")?, cx.out("out")?, cx.int("diagonal")?);
+    match x.rank() {
+        1 => diag_flat(cx),
+        2 => {
+            cx.check_dtype(&out, x.dtype())?;
+            let entries = x.diagonal(diagonal);
+            cx.check_dims(&out, entries.dims())?;
+            cx.copy(entries, out)
+        }
+        rank => Err(cx.invalid(format_args!(
+            "self has {rank} dimensions; it must have 1 or 2"
+        ))),
+    }
 }

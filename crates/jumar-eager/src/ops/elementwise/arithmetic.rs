@@ -51,9 +51,9 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnDivMods", div_mod),
     ("aclnnDivV3", div_mod),
     ("aclnnDivs", real!(Div)),
-    ("aclnnFloorDiv", keep!(FloorDiv)),
-    ("aclnnFloorDivide", keep!(FloorDiv)),
-    ("aclnnFloorDivides", keep!(FloorDiv)),
+    ("aclnnFloorDiv", floor_div),
+    ("aclnnFloorDivide", floor_div),
+    ("aclnnFloorDivides", floor_div),
     ("aclnnFmodScalar", keep!(Fmod)),
     ("aclnnFmodTensor", keep!(Fmod)),
     ("aclnnGcd", keep!(Gcd)),
@@ -82,8 +82,8 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnInplaceDivMod", div_mod),
     ("aclnnInplaceDivMods", div_mod),
     ("aclnnInplaceDivs", real!(Div)),
-    ("aclnnInplaceFloorDivide", keep!(FloorDiv)),
-    ("aclnnInplaceFloorDivides", keep!(FloorDiv)),
+    ("aclnnInplaceFloorDivide", floor_div),
+    ("aclnnInplaceFloorDivides", floor_div),
     ("aclnnInplaceFmodScalar", keep!(Fmod)),
     ("aclnnInplaceFmodTensor", keep!(Fmod)),
     ("aclnnInplaceLerp", lerp),
@@ -185,12 +185,29 @@ fn log_add_exp(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
 }
 
+fn floor_div(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    rounded_quotient(cx, [F::FloorDiv, F::FloorDivF16, F::FloorDivBf16])
+}
+
+/// Plans a function of a quotient, given for most types, for float16 and for bfloat16. In 16 bits PyTorch rounds the quotient before it
+/// becomes an integer, except where the divisor is one number: it computes in float32 then.
+fn rounded_quotient(cx: &mut Cx<'_>, [function, half, brain]: [F; 3]) -> Result<(), Refusal> {
+    let pair = pair(cx)?;
+    let of_tensors = matches!(pair.operands[1], Operand::Tensor(view) if view.elements() != 1);
+    let function = match pair.dtype {
+        DataType::Float16 if of_tensors => half,
+        DataType::BFloat16 if of_tensors => brain,
+        _ => function,
+    };
+    binary(cx, function, Rule::Keep)
+}
+
 /// mode 0 divides, 1 truncates the quotient, 2 rounds it down.
 fn div_mod(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     match cx.int("mode")? {
         0 => binary(cx, F::Div, Rule::Real),
-        1 => binary(cx, F::TruncDiv, Rule::Keep),
-        2 => binary(cx, F::FloorDiv, Rule::Keep),
+        1 => rounded_quotient(cx, [F::TruncDiv, F::TruncDivF16, F::TruncDivBf16]),
+        2 => floor_div(cx),
         mode => Err(cx.invalid(format_args!("mode is {mode}; it must be 0, 1 or 2"))),
     }
 }

@@ -10,6 +10,7 @@ use crate::view::View;
 use crate::{Refusal, Scalar};
 
 pub(crate) static SCATTER: &Table = &[
+    ("aclnnCoalesceSparse", coalesce),
     ("aclnnIndexAdd", index_add),
     ("aclnnIndexAddV2", index_add_v2),
     ("aclnnIndexFill", index_fill),
@@ -162,6 +163,42 @@ fn index_add_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         0 | 1 => index_add(cx),
         other => Err(cx.invalid(format_args!("mode is {other}; it must be 0 or 1"))),
     }
+}
+
+/// Adds the values of a sparse tensor whose indices are equal. `uniqueIndices` has the position of each index among the different ones,
+/// of which `uniqueLen` has one element each.
+fn coalesce(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (unique, position) = (cx.tensor("uniqueLen")?, cx.tensor("uniqueIndices")?);
+    let (indices, values) = (cx.tensor("indices")?, cx.tensor("values")?);
+    let (new_indices, new_values) = (cx.out("newIndices")?, cx.out("newValues")?);
+    let (given, count) = (position.elements(), unique.elements());
+    cx.check_dims(&position, &[given])?;
+    for (from, to) in [(indices, new_indices), (values, new_values)] {
+        cx.check_dtype(&to, from.dtype())?;
+        if from.rank() == 0 {
+            return Err(cx.invalid(format_args!(
+                "{} has no dimension; its first must have the {given} entries of uniqueIndices",
+                cx.param_of(&from)
+            )));
+        }
+        let mut dims = from.dims().to_vec();
+        dims[0] = given;
+        cx.check_dims(&from, &dims)?;
+        dims[0] = count;
+        cx.check_dims(&to, &dims)?;
+    }
+    for (from, to, update) in [
+        (indices, new_indices, Update::Set),
+        (values, new_values, Update::Add),
+    ] {
+        cx.fill(Scalar::of_i64(0), to)?;
+        if !from.is_empty() && !to.is_empty() {
+            let blocks = blocks(to.dims(), 0);
+            let positions = located(cx, position, blocks.size)?;
+            put(cx, to, (from, positions), (blocks, update), to)?;
+        }
+    }
+    Ok(())
 }
 
 fn index_copy(cx: &mut Cx<'_>) -> Result<(), Refusal> {

@@ -1,11 +1,14 @@
 //! Maxima of windows and averages of adaptive windows, and their gradients.
 
+use jumar_ops::view::{Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
+use super::super::operands::Merged;
 use super::super::reduction::accumulator;
 use super::{Real, pair, run_dense};
 use crate::build::Cx;
+use crate::element::any::{AnyView, AnyViewMut};
 use crate::view::View;
 use crate::{Refusal, Scalar};
 
@@ -117,7 +120,10 @@ const NOWHERE: usize = usize::MAX;
 
 /// Finds the greatest elements of windows, or adds gradients at their positions.
 struct MaxPool {
-    compute: DataType,
+    /// The type of the input.
+    dtype: DataType,
+    /// The type of the result of the forward direction.
+    out: DataType,
     pool: Pool,
     /// Planes, height and width of the input.
     input: [usize; 3],
@@ -128,22 +134,39 @@ struct MaxPool {
 
 impl Kernel for MaxPool {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        match self.compute {
-            DataType::Float64 => self.run_in::<f64>(call),
-            _ => self.run_in::<f32>(call),
+        match (accumulator(self.dtype), self.backward) {
+            (DataType::Float64, true) => self.add_gradients::<f64>(call),
+            (DataType::Float64, false) => {
+                let (x, out) = (call.input::<f64>(0)?, call.output::<f64>(0)?);
+                self.find(
+                    call,
+                    [x.strides(), out.strides()],
+                    |start, step, line| x.row(start, line.len(), step).load(line, |value| value),
+                    |start, step, best| out.row(start, best.len(), step).store(best, |value| value),
+                );
+                Ok(())
+            }
+            (_, true) => self.add_gradients::<f32>(call),
+            (_, false) => {
+                let x = AnyView::new(call, 0, self.dtype)?;
+                let out = AnyViewMut::new(call, 0, self.out)?;
+                self.find(
+                    call,
+                    [x.layout().strides(), out.layout().strides()],
+                    |start, step, line| x.load(start, step, RowMut::of(line)),
+                    |start, step, best: &[f32]| out.store(start, step, Row::of(best)),
+                );
+                Ok(())
+            }
         }
     }
 }
 
+/// What the taps across see: the columns of the output that see the image through a tap, and what the first of them sees.
+type Taps = Vec<(usize, usize, usize)>;
+
 impl MaxPool {
-    fn run_in<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let x = call.input::<T>(0)?.flat();
-        let out = call.output::<T>(0)?.flat();
-        let gradient = match self.backward {
-            true => Some(call.input::<T>(1)?.flat()),
-            false => None,
-        };
-        let ([planes, height, width], [rows, columns]) = (self.input, self.output);
+    fn taps(&self) -> Taps {
         let Pool {
             kernel,
             strides,
@@ -151,8 +174,8 @@ impl MaxPool {
             dilations,
             ..
         } = self.pool;
-        // For each tap across: the columns of the output that see the image through it, and what the first of them sees.
-        let taps: Vec<(usize, usize, usize)> = (0..kernel[1])
+        let ([_, _, width], [_, columns]) = (self.input, self.output);
+        (0..kernel[1])
             .filter_map(|tap| {
                 let shift = tap * dilations[1];
                 let from = pads[1].saturating_sub(shift).div_ceil(strides[1]);
@@ -160,62 +183,111 @@ impl MaxPool {
                 let to = reach.div_ceil(strides[1]).min(columns);
                 (from < to).then(|| (from, to, from * strides[1] + shift - pads[1]))
             })
-            .collect();
-        let one_plane = |plane: usize| {
-            if self.backward {
-                let size = height * width;
-                out.slice(plane * size, size).fill(T::of(0.0));
-            }
-            // The greatest element of each window of a row, and its position in the plane; as many elements at one tap.
-            let mut best = vec![T::of(f64::NEG_INFINITY); columns];
-            let mut positions = vec![NOWHERE; columns];
-            let mut line = vec![T::of(0.0); columns];
-            for row in 0..rows {
-                best.fill(T::of(f64::NEG_INFINITY));
-                positions.fill(NOWHERE);
-                for y in 0..kernel[0] {
-                    let y = row * strides[0] + y * dilations[0];
-                    let Some(y) = y.checked_sub(pads[0]).filter(|&y| y < height) else {
-                        continue;
-                    };
-                    for (from, to, source) in &taps {
-                        let (from, to, count) = (*from, *to, *to - *from);
-                        let index = y * width + source;
-                        x.slice(plane * height * width, height * width)
-                            .stepped(index, count, strides[1])
-                            .load(&mut line[..count], |value| value);
-                        let found = best[from..to].iter_mut().zip(&mut positions[from..to]);
-                        for (step, (&value, (best, position))) in
-                            line[..count].iter().zip(found).enumerate()
-                        {
-                            let is_nan = value.partial_cmp(&value).is_none();
-                            let greater = value > *best || is_nan || *position == NOWHERE;
-                            *best = if greater { value } else { *best };
-                            *position = if greater {
-                                index + step * strides[1]
-                            } else {
-                                *position
-                            };
-                        }
-                    }
-                }
-                let first = (plane * rows + row) * columns;
-                let Some(gradient) = gradient else {
-                    out.slice(first, columns).store(&best, |value| value);
+            .collect()
+    }
+
+    /// Finds the greatest element of each window of a plane and its position, a row of windows at a time. `load` reads elements of
+    /// the plane: their row, their first column, and as many as the slice has, the stride of the windows apart.
+    fn rows<T: Real>(
+        &self,
+        taps: &Taps,
+        load: impl Fn(usize, usize, &mut [T]),
+        mut found: impl FnMut(usize, &[T], &[usize]),
+    ) {
+        let ([_, height, width], [rows, columns]) = (self.input, self.output);
+        let (kernel, strides, pads) = (self.pool.kernel, self.pool.strides, self.pool.pads);
+        let mut best = vec![T::of(f64::NEG_INFINITY); columns];
+        let mut positions = vec![NOWHERE; columns];
+        let mut line = vec![T::of(0.0); columns];
+        for row in 0..rows {
+            best.fill(T::of(f64::NEG_INFINITY));
+            positions.fill(NOWHERE);
+            for y in 0..kernel[0] {
+                let y = row * strides[0] + y * self.pool.dilations[0];
+                let Some(y) = y.checked_sub(pads[0]).filter(|&y| y < height) else {
                     continue;
                 };
-                for (column, &position) in positions.iter().enumerate() {
-                    if position != NOWHERE {
-                        let at = plane * height * width + position;
-                        let sum = out.get(at).number() + gradient.get(first + column).number();
-                        out.set(at, T::of(sum));
+                for &(from, to, source) in taps {
+                    let line = &mut line[..to - from];
+                    load(y, source, line);
+                    let own = best[from..to].iter_mut().zip(&mut positions[from..to]);
+                    for (step, (&value, (best, position))) in line.iter().zip(own).enumerate() {
+                        let is_nan = value.partial_cmp(&value).is_none();
+                        let greater = value > *best || is_nan || *position == NOWHERE;
+                        *best = if greater { value } else { *best };
+                        *position = if greater {
+                            y * width + source + step * strides[1]
+                        } else {
+                            *position
+                        };
                     }
                 }
             }
-        };
+            found(row, &best, &positions);
+        }
+    }
+
+    fn share(&self, call: &Call<'_>, one_plane: impl Fn(usize) + Sync) {
+        let [rows, columns] = self.output;
+        let kernel = self.pool.kernel;
         let grain = grain(rows * columns * kernel[0] * kernel[1]);
-        call.workers().ranges(planes, grain, |first, count| {
-            (first..first + count).for_each(one_plane);
+        call.workers().ranges(self.input[0], grain, |first, count| {
+            (first..first + count).for_each(&one_plane);
+        });
+    }
+
+    /// Writes the greatest elements. It reads and writes rows where they lie, by their start and their step.
+    fn find<T: Real>(
+        &self,
+        call: &Call<'_>,
+        [from, to]: [&[isize]; 2],
+        load: impl Fn(usize, isize, &mut [T]) + Sync,
+        store: impl Fn(usize, isize, &[T]) + Sync,
+    ) {
+        let taps = self.taps();
+        let at = |strides: &[isize], plane: usize, row: usize, column: usize| {
+            let index = [plane, row, column];
+            let parts = index.iter().zip(strides);
+            parts
+                .map(|(&index, &stride)| index * stride as usize)
+                .sum::<usize>()
+        };
+        let step = self.pool.strides[1] as isize * from[2];
+        self.share(call, |plane| {
+            self.rows(
+                &taps,
+                |y, x, line: &mut [T]| load(at(from, plane, y, x), step, line),
+                |row, best, _| store(at(to, plane, row, 0), to[2], best),
+            );
+        });
+    }
+
+    /// Adds each gradient at the position of the greatest element of its window.
+    fn add_gradients<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (x, gradient) = (call.input::<T>(0)?.flat(), call.input::<T>(1)?.flat());
+        let out = call.output::<T>(0)?.flat();
+        let ([_, height, width], [rows, columns]) = (self.input, self.output);
+        let (size, stride) = (height * width, self.pool.strides[1]);
+        let taps = self.taps();
+        self.share(call, |plane| {
+            let (x, out) = (x.slice(plane * size, size), out.slice(plane * size, size));
+            out.fill(T::of(0.0));
+            self.rows(
+                &taps,
+                |row, column, line: &mut [T]| {
+                    x.stepped(row * width + column, line.len(), stride)
+                        .load(line, |value| value);
+                },
+                |row, _, positions| {
+                    let first = (plane * rows + row) * columns;
+                    for (column, &position) in positions.iter().enumerate() {
+                        if position != NOWHERE {
+                            let own = gradient.get(first + column).number();
+                            out.set(position, T::of(out.get(position).number() + own));
+                        }
+                    }
+                },
+            );
         });
         Ok(())
     }
@@ -227,28 +299,33 @@ pub(super) fn max_pool(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let dims = pool.result_dims(cx, &input)?;
     cx.check_dims(&out, &dims)?;
     // The format of the mask is the library's own. The gradient finds the positions in the input again.
-    if let Some(mask) = cx.optional("indices")? {
-        cx.fill(Scalar::of_i64(0), mask)?;
+    let mask = cx.optional("indices")?;
+    if !out.is_empty() {
+        find_greatest(cx, pool, input, out)?;
     }
-    if out.is_empty() {
-        return Ok(());
+    match mask {
+        Some(mask) => cx.fill(Scalar::of_i64(0), mask),
+        None => Ok(()),
     }
+}
+
+/// Plans the forward direction, without a workspace where strides can join batch and channels.
+fn find_greatest(cx: &mut Cx<'_>, pool: Pool, input: View, out: View) -> Result<(), Refusal> {
     let x = planes(cx, input)?;
-    let (&[count, height, width], &[.., rows, columns]) = (x.dims(), dims.as_slice()) else {
+    let (&[count, height, width], &[.., rows, columns]) = (x.dims(), out.dims()) else {
         return Err(cx.defect("images have three dimensions"));
     };
-    let compute = accumulator(x.dtype());
+    let result = Merged::new(cx, out, &[count, rows, columns])?;
     let kernel = MaxPool {
-        compute,
+        dtype: x.dtype(),
+        out: out.dtype(),
         pool,
         input: [count, height, width],
         output: [rows, columns],
         backward: false,
     };
-    let result = cx.temporary(compute, &[count, rows, columns])?;
-    run_dense(cx, Box::new(kernel), compute, &[x], result)?;
-    let result = cx.reshaped(result, &dims)?;
-    cx.copy(result, out)
+    cx.kernel(Box::new(kernel), &[Some(x)], &[result.rows], false)?;
+    result.finish(cx)
 }
 
 pub(super) fn max_pool_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
@@ -267,7 +344,8 @@ pub(super) fn max_pool_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     let compute = accumulator(x.dtype());
     let kernel = MaxPool {
-        compute,
+        dtype: x.dtype(),
+        out: compute,
         pool,
         input: [count, height, width],
         output: [rows, columns],

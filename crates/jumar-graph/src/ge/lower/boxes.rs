@@ -20,6 +20,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             .with("clip_boxes", op.yes("clip_boxes")?);
         cx.add_node("jumar.CombinedNonMaxSuppression", &op.in_order()?, attrs, 4)
     }),
+    ("Iou", overlaps),
     ("ROIAlignGrad", |cx, op| {
         if op.maybe("rois_n").is_some() {
             return Err(unsupported(
@@ -76,6 +77,22 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
+
+/// The rows of the result are the second rectangles, and the columns the first. Pairs may lie in columns, as clients pass them.
+fn overlaps(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let aligned = op.yes("aligned")?;
+    let mut inputs = [op.input("bboxes")?, op.input("gtboxes")?];
+    for input in &mut inputs {
+        if aligned && matches!(cx.dims(*input)?[..], [4, count] if count != 4) {
+            *input = cx.transpose(*input, &[1, 0])?;
+        }
+    }
+    let result = cx.one("jumar.Iou", &inputs, op.attrs_for("jumar.Iou")?)?;
+    Ok(vec![match aligned {
+        true => result,
+        false => cx.transpose(result, &[1, 0])?,
+    }])
+}
 
 fn rotated(op: &Op<'_>) -> Result<Attrs, OpError> {
     Ok(Attrs::new()
