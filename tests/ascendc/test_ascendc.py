@@ -81,6 +81,13 @@ def test_launches_are_tasks_of_streams(tmp_path):
         assert f"[AIC Block {block}/3] cube\n" in text
 
 
+def test_what_a_kernel_prints_is_there_before_its_stream_is_destroyed_by_force(tmp_path):
+    call(BISHENG, "-O1", "-Wall", "-Wextra", HERE / "prints.asc", "-o", "prints", cwd=tmp_path)
+    for _ in range(10):
+        text = call("./prints", cwd=tmp_path)
+        assert [f"[AIV Block {block}/2] speaks {number}\n" in text for number in range(3) for block in range(2)] == [True] * 6, text
+
+
 @pytest.mark.parametrize("level", [1, 2])
 def test_launches_that_cannot_run_are_reported(tmp_path, level, monkeypatch):
     monkeypatch.setenv("JUMAR_DEVICES", "2")

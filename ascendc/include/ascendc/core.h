@@ -353,6 +353,9 @@ struct Core {
 // The core whose block the calling thread runs; null outside of kernels.
 JUMAR_OF_OBJECT __thread Core* current_core;
 
+// Whether a kernel of the object prints (print.h). A launch waits for the output then (launch.h).
+JUMAR_OF_OBJECT bool object_prints;
+
 inline bool in_kernel()
 {
     return current_core != nullptr;

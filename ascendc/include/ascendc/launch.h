@@ -15,6 +15,19 @@
 namespace jumar {
 namespace ascendc {
 
+// Waits until the stream has come here, so that what a kernel prints is there when its launch returns: programs destroy the stream by force
+// next. The stream keeps its errors for the program, and a stream that is captured has nothing to wait for.
+inline void wait_for_output(void* stream)
+{
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI model = nullptr;
+    if (stream && (aclmdlRICaptureGetInfo(stream, &status, &model) != 0 || status != ACL_MODEL_RI_CAPTURE_STATUS_NONE)) return;
+    aclrtEvent event = nullptr;
+    if (aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC) != 0) return;
+    if (aclrtRecordEvent(event, stream) == 0) static_cast<void>(aclrtSynchronizeEvent(event));
+    static_cast<void>(aclrtDestroyEvent(event));
+}
+
 // Queues a kernel as a task of the stream. Returns the code of the interface, 0 if the task was queued.
 inline uint32_t queue_kernel(const jumar_kernel_object& kernel, uint32_t blocks, void* stream, const void* arguments, size_t bytes)
 {
@@ -22,6 +35,7 @@ inline uint32_t queue_kernel(const jumar_kernel_object& kernel, uint32_t blocks,
     int32_t code = aclrtGetFuncBySymbol(&kernel, &handle);
     if (code == 0)
         code = aclrtLaunchKernelWithHostArgs(handle, blocks, stream, nullptr, const_cast<void*>(arguments), bytes, nullptr, 0);
+    if (code == 0 && object_prints) wait_for_output(stream);
     return static_cast<uint32_t>(code);
 }
 

@@ -13,6 +13,12 @@ namespace ascendc {
 // What is longer is cut, as on a card.
 constexpr size_t MOST_PRINTED = 30 * 1024;
 
+// Set while the object is loaded if a kernel in it prints: a member of a template exists where a template that is used names it.
+template <typename PrintedT> struct PrintMark {
+    static const bool is_set;
+};
+template <typename PrintedT> const bool PrintMark<PrintedT>::is_set = object_prints = true;
+
 // An argument as the C library's printf takes it.
 template <typename TypeT> inline auto printable(TypeT value)
 {
@@ -38,6 +44,7 @@ inline std::string prefix()
 template <typename... Arguments> inline void print(const char* format, Arguments... arguments)
 {
 #if ASCENDC_DUMP
+    static_cast<void>(PrintMark<void(Arguments...)>::is_set);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-security"
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -80,6 +87,7 @@ template <typename TypeT>
 inline void dump(const TypeT* values, const char* position, uint64_t address, uint32_t number, uint64_t count, const AscendC::ShapeInfo& shape)
 {
 #if ASCENDC_DUMP
+    static_cast<void>(PrintMark<TypeT>::is_set);
     std::string text = prefix() + "DumpTensor: desc=" + std::to_string(number) + ", addr=" + std::to_string(address) + ", data_type=" + type_name<TypeT>() +
                        ", position=" + position + ", dump_size=" + std::to_string(count) + "\n";
     append_values(text, values, count, shape);

@@ -759,7 +759,7 @@ fn mentioned(step: &jumar_testkit::language::Step) -> Vec<u32> {
     threads
 }
 
-fn player(name: &str) -> Option<Player> {
+pub(crate) fn player(name: &str) -> Option<Player> {
     let mut calls = CALLS
         .iter()
         .chain(manual::CALLS)

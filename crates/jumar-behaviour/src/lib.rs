@@ -16,3 +16,4 @@ pub mod manual;
 pub mod raw;
 pub mod raw_args;
 pub mod run;
+pub mod shared_forms;

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use jumar_behaviour::run;
+use jumar_behaviour::{run, shared_forms};
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -14,6 +14,12 @@ fn main() -> Result<ExitCode> {
         && mark == "--case"
     {
         return run::case(file.as_ref(), folder.into(), models.into());
+    }
+    if let [mark, made @ ..] = arguments.as_slice()
+        && mark == "--owner"
+    {
+        shared_forms::own(made)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let report = run::table(&std::env::current_exe()?, &arguments)?;
     Ok(if run::conclude(&report) {

@@ -17,6 +17,7 @@ use jumar_testkit::{models, root};
 use serde::{Deserialize, Serialize};
 
 use crate::case_runner::{CaseRunner, End};
+use crate::shared_forms::{self, SharedForm};
 
 /// How many processes run side by side.
 const SIDE_BY_SIDE: usize = 2;
@@ -31,15 +32,37 @@ struct Assignment {
     api: Api,
 }
 
-/// Plays every case whose id has one of these parts, or all.
+/// A case, or a form of it.
+enum Played<'a> {
+    Case(&'a Case),
+    Shared(SharedForm<'a>),
+}
+
+impl Played<'_> {
+    fn id(&self) -> &str {
+        match self {
+            Played::Case(case) => &case.id,
+            Played::Shared(form) => form.id(),
+        }
+    }
+}
+
+/// Plays every case whose id has one of these parts, or all, and the forms of each with objects that processes share.
 ///
 /// # Errors
 /// The table cannot be read, or a process cannot be started.
 pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
     let root = root();
     let api = Api::read(&root)?;
-    let mut cases = table::read(&root, &api)?;
-    cases.retain(|case| filters.is_empty() || filters.iter().any(|part| case.id.contains(part)));
+    let is_asked = |id: &str| filters.is_empty() || filters.iter().any(|part| id.contains(part));
+    let table = table::read(&root, &api)?;
+    let forms = table.iter().map(|case| shared_forms::derive(case, &api));
+    let forms = forms.collect::<Result<Vec<_>>>()?.into_iter().flatten();
+    let cases = table.iter().map(Played::Case);
+    let cases: Vec<Played<'_>> = cases
+        .chain(forms.map(Played::Shared))
+        .filter(|played| is_asked(played.id()))
+        .collect();
     let folder = tempfile::tempdir()?;
     // Where there is no tree, cases that need a model count as lacking it.
     let tree = root.join("target/jumar");
@@ -57,11 +80,16 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
     std::thread::scope(|scope| {
         for _ in 0..SIDE_BY_SIDE {
             scope.spawn(|| {
-                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let outcome = outcome(driver, &api, case, folder.path(), &made)
-                        .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+                while let Some(played) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = |case: &Case| outcome(driver, &api, case, folder.path(), &made);
+                    let outcome = match played {
+                        Played::Case(case) => outcome(case),
+                        Played::Shared(form) => form.with(driver, outcome),
+                    };
+                    let outcome =
+                        outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
                     let mut all = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-                    all.push((case.id.clone(), outcome));
+                    all.push((played.id().to_string(), outcome));
                 }
             });
         }

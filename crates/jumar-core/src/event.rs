@@ -8,12 +8,13 @@
 //! | a wait before any record | refused | blocks until a record | passes |
 //! | reset | the next wait blocks until the next record | clears the level, in stream order | refused |
 //!
-//! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
+//! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone. An event of several
+//! processes (`ACL_EVENT_IPC`, of the family Ex) differs in two points: the signal of a record lies where the others see it, and the
+//! newest record may be another process's.
 
 mod fast_record;
 mod model;
 mod record;
-mod shared;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +22,13 @@ use std::time::Duration;
 use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{Mutex, MutexGuard, Ordering};
-use jumar_hal::{Signal, Task, WaitThen};
+use jumar_hal::{SharedLatch as _, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::capture::{EventAction, Mark, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
-use crate::ipc_control_page::{IpcControlPage, Kind};
+use crate::ipc_control_page::{IpcControlPage, Kind, Lanes, SharedRecord, wait_for_other_process};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 use fast_record::FastRecord;
@@ -82,7 +83,7 @@ pub struct Event {
     counted: bool,
     shared: Arc<Shared>,
     /// Where other processes see the records, for an event that is made for several.
-    control_page: Option<Arc<IpcControlPage>>,
+    lanes: Option<Lanes>,
     /// The level of a classic event that streams can wait for.
     level: Arc<Signal>,
     state: Mutex<State>,
@@ -93,6 +94,8 @@ struct State {
     /// The number of the last epoch of records on the fast path.
     epoch: u64,
     newest: Option<Record>,
+    /// The same record where other processes see it. Theirs may be newer.
+    newest_shared: Option<Arc<SharedRecord>>,
     /// After a reset of a default event: what the next record will set and waits queued until then wait for.
     next: Option<Arc<Signal>>,
     /// Set when each queued wait has passed; for the query of waits.
@@ -112,6 +115,7 @@ impl State {
         State {
             epoch: 0,
             newest: None,
+            newest_shared: None,
             next: None,
             waits: Vec::new(),
             spare: SignalFreeList::default(),
@@ -175,7 +179,7 @@ impl Event {
                     device: device.clone(),
                     counted,
                     shared: shared.clone(),
-                    control_page,
+                    lanes: control_page.map(Lanes::new),
                     // A level is not timed: the record beside it is, where the event keeps time.
                     level: Arc::new(Signal::untimed()),
                     state: Mutex::new(State::new()),
@@ -248,12 +252,6 @@ impl Event {
     /// # Errors
     /// What the gate or a stopped context answers.
     pub fn record(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
-        if let Some(control_page) = &self.control_page {
-            if stream.is_recorded() {
-                return Err(self.not_in_model(stream));
-            }
-            return self.record_for_all(control_page, stream, caller);
-        }
         if let Some(epoch) = self.fast_record.epoch_on(stream.id())
             && let Some(position) = stream.submit_plain_set(caller, &self.level)
         {
@@ -304,20 +302,30 @@ impl Event {
             event: self.number,
             record: number,
         };
+        let mut shared_record = None;
         let point = if self.is_level() && !self.keeps_time() {
             Point::Position(stream.queue_set(caller, self.level.clone(), op)?)
         } else {
-            let signal = match &state.next {
-                Some(next) => next.clone(),
-                None => state.spare.take(self.keeps_time()),
+            let signal = match (&state.next, &self.lanes) {
+                (Some(next), _) => next.clone(),
+                (None, None) => state.spare.take(self.keeps_time()),
+                (None, Some(lanes)) => {
+                    let record = Arc::new(lanes.next(stream.id())?);
+                    shared_record = Some(record.clone());
+                    Arc::new(Signal::shared(record))
+                }
             };
             stream.queue_set(caller, signal.clone(), op)?;
+            if let (Some(lanes), Some(record)) = (&self.lanes, &shared_record) {
+                lanes.publish(record, stream.id());
+            }
             if self.is_level() {
                 stream.queue_part(caller, Task::Set(self.level.clone()));
             }
             Point::Signal(signal)
         };
         state.next = None;
+        state.newest_shared = shared_record;
         // Probes number records, and see each.
         let fast_record = match point {
             Point::Position(position) => number == 0 && FastRecord::holds(position),
@@ -364,12 +372,6 @@ impl Event {
             return Err(self.cannot_be_waited_for());
         }
         let limit = limit.or(*self.shared.wait_limit.lock());
-        if let Some(control_page) = &self.control_page {
-            if stream.is_recorded() {
-                return Err(self.not_in_model(stream));
-            }
-            return self.wait_for_all(control_page, stream, limit, caller);
-        }
         let mut state = self.state();
         if let Some(recorder) = stream.recorder() {
             if self.wait_in_model(&state, &recorder, stream, limit, caller)? {
@@ -381,13 +383,18 @@ impl Event {
         {
             return Ok(());
         }
-        let (signal, record) = match (self.family, &state.newest, &state.next) {
-            (EventFamily::Classic, newest, _) => (
+        let of_other_process = self
+            .of_other_process(&state)
+            .map(|record| Arc::new(Signal::shared(Arc::new(record))));
+        let newest = (self.family, &state.newest, &state.next, of_other_process);
+        let (signal, record) = match newest {
+            (.., Some(signal)) => (signal, 0),
+            (EventFamily::Classic, newest, ..) => (
                 self.level.clone(),
                 newest.as_ref().map_or(0, |record| record.number),
             ),
-            (EventFamily::Default, _, Some(next)) => (next.clone(), 0),
-            (EventFamily::Default | EventFamily::Ex, Some(record), _) => {
+            (EventFamily::Default, _, Some(next), None) => (next.clone(), 0),
+            (EventFamily::Default | EventFamily::Ex, Some(record), ..) => {
                 if record.stream_id == stream.id() {
                     return Ok(());
                 }
@@ -397,8 +404,8 @@ impl Event {
                 };
                 (signal.clone(), record.number)
             }
-            (EventFamily::Ex, None, _) => return Ok(()),
-            (EventFamily::Default, None, None) => {
+            (EventFamily::Ex, None, ..) => return Ok(()),
+            (EventFamily::Default, None, None, None) => {
                 return Err(Error::new(
                     ErrorKind::InvalidValue,
                     format!(
@@ -520,6 +527,13 @@ impl Event {
             .map(drop)
     }
 
+    /// Returns the newest record if another process made it.
+    fn of_other_process(&self, state: &State) -> Option<SharedRecord> {
+        let newest = self.lanes.as_ref()?.newest()?;
+        let is_own = |own: &Arc<SharedRecord>| own.is(&newest);
+        (!state.newest_shared.as_ref().is_some_and(is_own)).then_some(newest)
+    }
+
     /// Returns the signal of the newest record, if there is one.
     pub(crate) fn newest_record(&self) -> Option<Arc<Signal>> {
         self.state
@@ -572,18 +586,19 @@ impl Event {
 
     /// Returns the status of the newest record. Never blocks.
     pub fn status(&self) -> EventStatus {
-        if let Some(control_page) = &self.control_page {
-            return match control_page.newest() {
-                0 => EventStatus::NotRecorded,
-                newest if control_page.is_reached(newest) => EventStatus::Complete,
-                _ => EventStatus::Pending,
+        let state = self.state();
+        if let Some(record) = self.of_other_process(&state) {
+            return match record.is_set() {
+                true => EventStatus::Complete,
+                false => EventStatus::Pending,
             };
         }
-        let pending = match &self.state().newest {
+        let pending = match &state.newest {
             None => return EventStatus::NotRecorded,
             Some(record) if record.is_reached() => return EventStatus::Complete,
             Some(record) => record.clone(),
         };
+        drop(state);
         pending.queue.poll();
         match pending.is_reached() {
             true => EventStatus::Complete,
@@ -602,14 +617,18 @@ impl Event {
     /// # Errors
     /// `EventTimeout`.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
-        if let Some(control_page) = &self.control_page {
+        let (newest, of_other_process) = {
+            let state = self.state();
+            (state.newest.clone(), self.of_other_process(&state))
+        };
+        if let Some(record) = of_other_process {
             let until = limit.map(|limit| Instant::now() + limit);
-            return match control_page.wait(control_page.newest(), until)? {
+            return match wait_for_other_process(&record, until)? {
                 true => Ok(()),
                 false => Err(self.is_late()),
             };
         }
-        let Some(record) = self.state().newest.clone() else {
+        let Some(record) = newest else {
             return Ok(());
         };
         let stream = self.shared.streams.get(record.stream_id).ok();
@@ -666,8 +685,8 @@ impl Event {
     /// # Errors
     /// `InvalidValue`: it was not made for several processes, or comes from another one itself.
     pub fn export(&self) -> Result<u64> {
-        match &self.control_page {
-            Some(control_page) => control_page.share(false),
+        match &self.lanes {
+            Some(lanes) => lanes.control_page().share(false),
             None => Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!("event {} was not made with the IPC flag", self.number),

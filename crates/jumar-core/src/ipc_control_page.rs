@@ -1,16 +1,25 @@
-//! Words in memory that processes share: what notifies and events of several processes are made of.
+//! Words in memory that processes share: the state of notifies and events of several processes.
 //!
-//! A control page is one page of physical memory that is mapped and shared like any other. Streams wait for its words as for any
-//! value in memory (`Task::Until`), so that no worker is blocked. Every process that maps the page is in its list with its
-//! number and the moment it was started. A waiter checks from time to time whether the possible writers are
-//! alive; if none is, the wait ends and the task behind it fails: a process that dies blocks no other.
+//! A control page is one page of physical memory that is mapped and shared like any other. Every process that maps it is in its list
+//! with its number and the moment at which it was started.
+//!
+//! What the words mean is in [`bit`] (a notify) and [`lanes`] (the records of an event). Both are latches beneath a signal
+//! ([`SharedLatch`]): what is queued, and in which order, is decided by the code of notifies and events of one process. A waiter
+//! checks from time to time whether the possible writers are alive; if none is, the wait ends and its task fails: a process that dies
+//! blocks no other.
+
+mod bit;
+mod lanes;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, now_ns, thread};
-use jumar_hal::{Backend, Condition, Cost, Device, Physical, Program, Span};
+use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, now_ns, thread};
+use jumar_hal::{Backend, Device, Physical, SharedLatch, Span};
 use jumar_types::{Error, ErrorKind, Result};
+
+pub(crate) use bit::SharedBit;
+pub(crate) use lanes::{Lanes, SharedRecord};
 
 /// The length of a control page.
 const BYTES: usize = 4096;
@@ -25,12 +34,8 @@ const SLOT_WORDS: usize = 2;
 
 /// Word 0: what the control page is for.
 const KIND: usize = 0;
-/// Word 1: a notify's bit; the number of an event's newest record.
+/// Word 1: a notify's bit; an event's newest record.
 const VALUE: usize = 1;
-/// Word 2: the newest record that was reached.
-const REACHED: usize = 2;
-/// Word 3: the identity of the process that made the newest record (`identity_of`).
-const RECORDER: usize = 3;
 /// Word 4: how many processes left without saying so.
 const LOST: usize = 4;
 
@@ -39,7 +44,7 @@ const LOST: usize = 4;
 #[repr(u64)]
 pub(crate) enum Kind {
     Notify = 0x4A4E_4F54_4946_5931,
-    Event = 0x4A45_5645_4E54_5F32,
+    Event = 0x4A45_5645_4E54_5F33,
 }
 
 /// The words of a control page, and the processes that share it.
@@ -256,95 +261,6 @@ impl IpcControlPage {
             .part(at * WORD, WORD)
             .expect("words lie inside the page")
     }
-
-    /// Returns whether no possible writer is left, though there was one.
-    fn is_deserted(&self) -> bool {
-        let mut lost = self.read(LOST) > 0;
-        for slot in (0..SLOTS).filter(|slot| *slot != self.slot) {
-            if self.read(entry(slot)) == 0 {
-                continue;
-            }
-            if is_alive(self, slot) {
-                return false;
-            }
-            lost = true;
-        }
-        lost
-    }
-
-    // A notify's bit.
-
-    /// Sets the bit.
-    pub(crate) fn set(&self) {
-        self.write(VALUE, 1);
-    }
-
-    /// Clears the bit. Returns whether it was set.
-    pub(crate) fn take(&self) -> bool {
-        self.exchange(VALUE, 1, 0)
-    }
-
-    // An event's records.
-
-    /// Returns the number of the newest record, 0 when there is none.
-    pub(crate) fn newest(&self) -> u64 {
-        self.read(VALUE)
-    }
-
-    /// Begins a record. Returns its number.
-    pub(crate) fn begin(&self) -> u64 {
-        loop {
-            let newest = self.read(VALUE);
-            if self.exchange(VALUE, newest, newest + 1) {
-                self.write(RECORDER, identity_of(self, self.slot));
-                return newest + 1;
-            }
-        }
-    }
-
-    /// Notes that a record was reached.
-    pub(crate) fn reach(&self, record: u64) {
-        loop {
-            let reached = self.read(REACHED);
-            if reached >= record || self.exchange(REACHED, reached, record) {
-                return;
-            }
-        }
-    }
-
-    /// Returns whether a record was reached.
-    pub(crate) fn is_reached(&self, record: u64) -> bool {
-        self.read(REACHED) >= record
-    }
-
-    fn recorder_is_gone(&self) -> bool {
-        let recorder = self.read(RECORDER);
-        recorder != 0 && !is_present(self, recorder)
-    }
-
-    /// Waits on the calling thread until a record was reached. False when `until` came first.
-    ///
-    /// # Errors
-    /// `RuntimeInternal`: the process that records is gone.
-    pub(crate) fn wait(&self, record: u64, until: Option<Instant>) -> Result<bool> {
-        let mut pause = Duration::from_micros(20);
-        let mut next_poll = Instant::now() + POLL_INTERVAL;
-        while !self.is_reached(record) {
-            let now = Instant::now();
-            if until.is_some_and(|until| now >= until) {
-                return Ok(false);
-            }
-            if now >= next_poll {
-                next_poll = now + POLL_INTERVAL;
-                if self.recorder_is_gone() && !self.is_reached(record) {
-                    return Err(gone("event"));
-                }
-            }
-            thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(1));
-        }
-        Ok(true)
-    }
 }
 
 impl Words for IpcControlPage {
@@ -392,179 +308,44 @@ fn gone(what: &str) -> Error {
     .fix("Look why the other process ended; the wait was given up so that this one continues.")
 }
 
-/// What a stream waits for on a control page.
-#[derive(Clone, Copy)]
-enum For {
-    /// The bit, which is cleared in passing.
-    Bit,
-    /// A record.
-    Record(u64),
-}
+/// Lets one look at the other processes in an interval.
+#[derive(Default)]
+struct PollLimit(AtomicU64);
 
-/// A stream's wait for a control page. The task behind it asks how it ended.
-pub(crate) struct ControlPageWait {
-    control_page: Arc<IpcControlPage>,
-    awaited: For,
-    /// When the next look at the other processes is due.
-    next_poll_ns: AtomicU64,
-    /// The last check found that no process is left that could end the wait.
-    hopeless: AtomicBool,
-    /// How the last wait ended.
-    deserted: AtomicBool,
-}
-
-impl ControlPageWait {
-    /// A wait for a notify's bit.
-    pub(crate) fn for_bit(control_page: &Arc<IpcControlPage>) -> Arc<ControlPageWait> {
-        ControlPageWait::new(control_page, For::Bit)
-    }
-
-    /// A wait for an event's record.
-    pub(crate) fn for_record(
-        control_page: &Arc<IpcControlPage>,
-        record: u64,
-    ) -> Arc<ControlPageWait> {
-        ControlPageWait::new(control_page, For::Record(record))
-    }
-
-    fn new(control_page: &Arc<IpcControlPage>, awaited: For) -> Arc<ControlPageWait> {
-        Arc::new(ControlPageWait {
-            control_page: control_page.clone(),
-            awaited,
-            next_poll_ns: AtomicU64::new(0),
-            hopeless: AtomicBool::new(false),
-            deserted: AtomicBool::new(false),
-        })
-    }
-
-    fn came(&self) -> bool {
-        match self.awaited {
-            For::Bit => self.control_page.read(VALUE) != 0,
-            For::Record(record) => self.control_page.is_reached(record),
-        }
-    }
-
-    /// Looks after the other processes, every now and then.
-    fn is_hopeless(&self) -> bool {
+impl PollLimit {
+    fn is_due(&self) -> bool {
         let now = now_ns();
-        let next_poll = self.next_poll_ns.load(Ordering::Relaxed);
-        if now < next_poll {
-            return false;
+        let due = now >= self.0.load(Ordering::Relaxed);
+        if due {
+            let next = now + POLL_INTERVAL.as_nanos() as u64;
+            self.0.store(next, Ordering::Relaxed);
         }
-        let next = now + POLL_INTERVAL.as_nanos() as u64;
-        self.next_poll_ns.store(next, Ordering::Relaxed);
-        match self.awaited {
-            For::Bit => self.control_page.is_deserted(),
-            For::Record(_) => self.control_page.recorder_is_gone(),
-        }
+        due
     }
 }
 
-impl Condition for ControlPageWait {
-    fn holds(&self) -> bool {
-        self.came() || self.hopeless.load(Ordering::Acquire)
-    }
-
-    fn examine(&self) {
-        // What came before the others went counts.
-        if self.is_hopeless() && !self.came() {
-            self.hopeless.store(true, Ordering::Release);
+/// Waits on the calling thread until a latch is set by another process. False when `until` came first.
+///
+/// # Errors
+/// What the latch answers when no process is left that could set it.
+pub(crate) fn wait_for_other_process(
+    latch: &dyn SharedLatch,
+    until: Option<Instant>,
+) -> Result<bool> {
+    let mut pause = Duration::from_micros(20);
+    let wait = latch.begin_wait();
+    while !latch.is_set() {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(false);
         }
-    }
-
-    fn pass(&self) -> bool {
-        let came = match self.awaited {
-            For::Bit => self.control_page.take(),
-            For::Record(_) => self.came(),
-        };
-        // The condition of a captured wait serves at each execution: what an earlier look found ends one wait.
-        let deserted = self.hopeless.swap(false, Ordering::AcqRel) && !came;
-        self.deserted.store(deserted, Ordering::Release);
-        came || deserted
-    }
-
-    fn address(&self) -> usize {
-        match self.awaited {
-            For::Bit => self.control_page.word(VALUE).address(),
-            For::Record(_) => self.control_page.word(REACHED).address(),
+        latch.examine();
+        if latch.is_deserted(wait) && !latch.is_set() {
+            return Err(latch.desertion());
         }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
     }
-}
-
-impl Program for ControlPageWait {
-    fn run(&self) -> Result<()> {
-        if !self.deserted.swap(false, Ordering::AcqRel) {
-            return Ok(());
-        }
-        Err(gone(match self.awaited {
-            For::Bit => "notify",
-            For::Record(_) => "event",
-        }))
-    }
-
-    fn cost(&self) -> Cost {
-        Cost::Bounded
-    }
-
-    fn writes(&self) -> Option<Span> {
-        Some(Span::EMPTY)
-    }
-
-    fn name(&self) -> &str {
-        "end of a wait for another process"
-    }
-}
-
-/// A stream's record on a control page.
-pub(crate) struct ControlPageRecord {
-    control_page: Arc<IpcControlPage>,
-    /// The event's record; none sets a notify's bit.
-    record: Option<u64>,
-}
-
-impl ControlPageRecord {
-    /// Sets a notify's bit.
-    pub(crate) fn bit(control_page: &Arc<IpcControlPage>) -> Arc<ControlPageRecord> {
-        let control_page = control_page.clone();
-        Arc::new(ControlPageRecord {
-            control_page,
-            record: None,
-        })
-    }
-
-    /// Reaches a record of an event.
-    pub(crate) fn record(
-        control_page: &Arc<IpcControlPage>,
-        record: u64,
-    ) -> Arc<ControlPageRecord> {
-        let control_page = control_page.clone();
-        Arc::new(ControlPageRecord {
-            control_page,
-            record: Some(record),
-        })
-    }
-}
-
-impl Program for ControlPageRecord {
-    fn run(&self) -> Result<()> {
-        match self.record {
-            None => self.control_page.set(),
-            Some(record) => self.control_page.reach(record),
-        }
-        Ok(())
-    }
-
-    fn cost(&self) -> Cost {
-        Cost::Bounded
-    }
-
-    fn writes(&self) -> Option<Span> {
-        Some(self.control_page.span)
-    }
-
-    fn name(&self) -> &str {
-        "record for another process"
-    }
+    Ok(true)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -713,5 +494,78 @@ mod tests {
         assert_eq!(take_entry(&machine.quiet(10)), Some(slot));
         assert!(!is_present(&observer, recorder));
         assert!(is_present(&observer, identity_of(&observer, slot)));
+    }
+
+    #[test]
+    fn a_lane_whose_process_died_with_a_record_pending_is_left_alone() {
+        let machine = Machine::new(&[(10, 100), (11, 200)]);
+        let (first, second) = (machine.quiet(10), machine.quiet(11));
+        let slots = [&first, &second].map(|process| take_entry(process).expect("entries are free"));
+        assert_eq!(lanes::take_lane(&first, slots[0]), Some(0));
+        // Neither the lane of a living process nor, after its death, one with a record that is not reached.
+        assert_eq!(lanes::take_lane(&second, slots[1]), Some(1));
+        first.write(lanes::begun(0), 1);
+        machine.end(10);
+        assert_eq!(lanes::take_lane(&second, slots[1]), Some(2));
+        second.write(lanes::reached(0), 1);
+        assert_eq!(lanes::take_lane(&second, slots[1]), Some(0));
+    }
+
+    #[test]
+    fn two_processes_that_take_a_lane_at_once_get_one_each() {
+        for step in 0..12 {
+            let machine = Machine::new(&[(10, 100), (11, 200), (12, 300)]);
+            let slots =
+                [10, 11, 12].map(|number| take_entry(&machine.quiet(number)).expect("free"));
+            // The lane was another process's, which has ended.
+            assert_eq!(lanes::take_lane(&machine.quiet(10), slots[0]), Some(0));
+            machine.end(10);
+            let (steps, second) = (Cell::new(0), Cell::new(None));
+            let act = || {
+                if steps.replace(steps.get() + 1) == step {
+                    second.set(lanes::take_lane(&machine.quiet(12), slots[2]));
+                }
+            };
+            let first = lanes::take_lane(&machine.process(11, &act), slots[1]);
+            let second = second
+                .get()
+                .or_else(|| lanes::take_lane(&machine.quiet(12), slots[2]));
+            assert!(first.is_some() && second.is_some());
+            assert_ne!(first, second, "after step {step}");
+        }
+    }
+
+    #[test]
+    fn the_newest_record_names_its_process_at_each_step_of_another_ones_record() {
+        let machine = Machine::new(&[(10, 100), (11, 200)]);
+        let slots = [10, 11].map(|number| take_entry(&machine.quiet(number)).expect("free"));
+        let observer = machine.quiet(1);
+        let observe = || {
+            if let Some((lane, number)) = lanes::newest(&observer) {
+                let recorder = observer.read(lanes::owner(lane));
+                let begun = observer.read(lanes::begun(lane));
+                assert!(is_present(&observer, recorder), "somebody is waited for");
+                assert!(begun >= number, "the record is in its lane");
+            }
+        };
+        for (number, slot) in [(10, slots[0]), (11, slots[1])] {
+            let process = machine.process(number, &observe);
+            let lane = lanes::take_lane(&process, slot).expect("lanes are free");
+            lanes::publish(&process, lane, 1);
+        }
+        assert_eq!(lanes::newest(&observer), Some((1, 1)));
+    }
+
+    #[test]
+    fn the_other_processes_are_present_lost_or_none() {
+        let machine = Machine::new(&[(10, 100), (11, 200)]);
+        let own = take_entry(&machine.quiet(10)).expect("free");
+        assert_eq!(bit::others(&machine.quiet(10), own), bit::Others::None);
+        let other = take_entry(&machine.quiet(11)).expect("free");
+        assert_eq!(bit::others(&machine.quiet(10), own), bit::Others::Present);
+        machine.end(11);
+        assert_eq!(bit::others(&machine.quiet(10), own), bit::Others::Lost);
+        machine.quiet(11).write(entry(other), 0);
+        assert_eq!(bit::others(&machine.quiet(10), own), bit::Others::None);
     }
 }

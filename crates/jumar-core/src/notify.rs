@@ -9,7 +9,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::device::Device;
 use crate::gate::Op;
-use crate::ipc_control_page::{ControlPageRecord, ControlPageWait, IpcControlPage, Kind};
+use crate::ipc_control_page::{IpcControlPage, Kind, SharedBit};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 
@@ -19,10 +19,11 @@ pub struct Notify {
     number: u64,
     device: Arc<Device>,
     shared: Arc<Shared>,
+    /// The bit. All tasks refer to it, so that an export moves it for those that are queued as well.
     signal: Arc<Signal>,
-    /// Once it is shared, the bit lies where other processes see it. Waits that were queued before continue with the signal.
-    control_page: OnceLock<Arc<IpcControlPage>>,
-    /// Guards sharing, so that two threads do not make two control pages.
+    /// Where other processes see the bit, once it is exported or if it was imported.
+    shared_bit: OnceLock<Arc<SharedBit>>,
+    /// Held while the notify is exported, so that two threads do not make two control pages.
     sharing: Mutex<()>,
 }
 
@@ -35,13 +36,10 @@ impl Notify {
         let shared = context.shared();
         let hardware = context.device().hardware(shared)?;
         let control_page = IpcControlPage::adopt(Kind::Notify, number, hardware, &shared.backend)?;
-        Notify::with(context, Some(control_page))
+        Notify::with(context, Some(SharedBit::new(control_page)))
     }
 
-    fn with(
-        context: &Arc<Context>,
-        control_page: Option<Arc<IpcControlPage>>,
-    ) -> Result<Arc<Notify>> {
+    fn with(context: &Arc<Context>, shared_bit: Option<Arc<SharedBit>>) -> Result<Arc<Notify>> {
         let (shared, device) = (context.shared(), context.device());
         device
             .notifies
@@ -50,14 +48,17 @@ impl Notify {
         shared
             .notifies
             .insert(|id| {
-                let signal = Arc::new(Signal::untimed());
+                let signal = Arc::new(match &shared_bit {
+                    Some(shared_bit) => Signal::shared(shared_bit.clone()),
+                    None => Signal::untimed(),
+                });
                 Arc::new(Notify {
                     id,
                     number,
                     device: device.clone(),
                     shared: shared.clone(),
                     signal,
-                    control_page: control_page.map_or_else(OnceLock::new, OnceLock::from),
+                    shared_bit: shared_bit.map_or_else(OnceLock::new, OnceLock::from),
                     sharing: Mutex::new(()),
                 })
             })
@@ -83,12 +84,10 @@ impl Notify {
             event: self.number,
             record: self.shared.next_record(),
         };
-        let task = match self.control_page.get() {
-            // A wait from before the notify was shared is served first.
-            Some(_) if self.signal.waiters() > 0 => Task::Set(self.signal.clone()),
-            Some(control_page) => Task::Run(ControlPageRecord::bit(control_page)),
-            None => Task::Set(self.signal.clone()),
-        };
+        if let Some(shared_bit) = self.shared_bit.get() {
+            shared_bit.note_own_record();
+        }
+        let task = Task::Set(self.signal.clone());
         stream.submit(caller, task, op).map(drop)
     }
 
@@ -106,14 +105,6 @@ impl Notify {
             event: self.number,
             record: 0,
         };
-        if let Some(control_page) = self.control_page.get() {
-            let wait = ControlPageWait::for_bit(control_page);
-            let condition = wait.clone();
-            let task = Task::Until { condition, limit };
-            return stream
-                .submit_with(caller, task, [Task::Run(wait)], op)
-                .map(drop);
-        }
         let task = Task::Wait {
             signal: self.signal.clone(),
             then: WaitThen::Clear,
@@ -125,31 +116,27 @@ impl Notify {
     /// Clears the notify at once, in no order with any stream.
     pub fn reset(&self) {
         self.signal.clear();
-        if let Some(control_page) = self.control_page.get() {
-            control_page.take();
-        }
     }
 
     /// Lets other processes have the notify. Returns the number by which they find it; with `listed_only`, those alone that
-    /// [`Notify::admit`] names. Waits that were queued before see the records of this process alone.
+    /// [`Notify::admit`] names. Records and waits that are queued already go on with the shared bit.
     ///
     /// # Errors
     /// `InvalidValue`: it is shared the other way already, or comes from another process itself; `OutOfMemory`.
     pub fn export(&self, listed_only: bool) -> Result<u64> {
         let _one_at_a_time = self.sharing.lock();
-        let control_page = match self.control_page.get() {
-            Some(control_page) => control_page,
+        let shared_bit = match self.shared_bit.get() {
+            Some(shared_bit) => shared_bit,
             None => {
                 let hardware = self.device.hardware(&self.shared)?;
                 let control_page =
                     IpcControlPage::create(Kind::Notify, hardware, &self.shared.backend)?;
-                if self.signal.take() {
-                    control_page.set();
-                }
-                self.control_page.get_or_init(|| control_page)
+                let shared_bit = SharedBit::new(control_page);
+                self.signal.share(shared_bit.clone());
+                self.shared_bit.get_or_init(|| shared_bit)
             }
         };
-        control_page.share(listed_only)
+        shared_bit.control_page().share(listed_only)
     }
 
     /// Adds processes to those that may have the notify.
@@ -157,13 +144,13 @@ impl Notify {
     /// # Errors
     /// `InvalidValue`: it was not exported by this process, or there are too many processes.
     pub fn admit(&self, processes: &[u32]) -> Result<()> {
-        let control_page = self.control_page.get().ok_or_else(|| {
+        let shared_bit = self.shared_bit.get().ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidValue,
                 format!("notify {} was not exported", self.number),
             )
         })?;
-        control_page.admit(processes)
+        shared_bit.control_page().admit(processes)
     }
 
     /// Destroys the notify at once.

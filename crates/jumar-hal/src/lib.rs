@@ -23,6 +23,6 @@ pub use code::{
 };
 pub use file::{FileImage, FileMapping};
 pub use jumar_types::{Span, Transfer};
-pub use signal::{Poller, Signal, Waiter, Waiters};
+pub use signal::{Poller, SharedLatch, Signal, Waiter, Waiters};
 pub use spin_lock::{SpinGuard, SpinLock};
 pub use task::{Call, Condition, Cost, Joining, Joint, MemOp, Program, Tag, Task, WaitThen};

@@ -5,8 +5,14 @@
 //! every change is one compare-and-swap. With waiters the list is locked while the word changes: the thread that sets
 //! the signal takes the list out in the same step and notifies each waiter afterwards, and a waiter that comes too
 //! late is informed by [`Signal::register`]. A signal that is set has no waiters.
+//!
+//! A signal can be moved to a [`SharedLatch`], which other processes see too, at any time and whatever is queued for it. From then on
+//! `word` is `SHARED` and the latch has the state; the signal only keeps the waiters of this process. So a task refers to the same
+//! signal before and after, and finds out what it is when its turn comes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use jumar_types::Error;
 
 use smallvec::SmallVec;
 
@@ -15,11 +21,13 @@ use crate::sync::{AtomicU64, Ordering, now_ns};
 
 /// A latch: clear or set, with the time of the last set.
 pub struct Signal {
-    /// Twice the time of the last set (at least 1 ns) while set, or `UNTIMED`; 0 or `WAITED` while clear.
+    /// Twice the time of the last set (at least 1 ns) while set, or `UNTIMED`; 0 or `WAITED` while clear; or `SHARED`.
     word: AtomicU64,
     waiters: SpinLock<Waiters>,
     timed: bool,
     poller: Option<Arc<dyn Poller>>,
+    /// Where the state lies once `word` is `SHARED`.
+    latch: OnceLock<Arc<dyn SharedLatch>>,
 }
 
 /// Those who wait for a signal: one most often.
@@ -29,6 +37,38 @@ pub type Waiters = SmallVec<[Arc<dyn Waiter>; 1]>;
 const WAITED: u64 = 1;
 /// The word of a signal that is set and keeps no time. The clock never reads as little.
 const UNTIMED: u64 = 2;
+/// The word of a signal whose state lies in a latch. It changes no more, and is written under the list's lock alone.
+const SHARED: u64 = u64::MAX;
+
+/// The state of a signal in memory that several processes share.
+///
+/// # Threads
+/// Any thread may call any of these at any time. All but `begin_wait` and `examine` take no lock and make no system call.
+pub trait SharedLatch: Send + Sync {
+    /// Returns whether the latch is set.
+    fn is_set(&self) -> bool;
+
+    /// Sets the latch.
+    fn set(&self);
+
+    /// Clears the latch if it is set. Returns whether it was.
+    fn take(&self) -> bool;
+
+    /// Returns the address of the word that changes when the latch is set.
+    fn address(&self) -> usize;
+
+    /// Begins a wait. Returns what [`SharedLatch::is_deserted`] takes.
+    fn begin_wait(&self) -> u64;
+
+    /// Checks whether the processes that could set the latch exist, every now and then.
+    fn examine(&self);
+
+    /// Returns whether the last examination found that no process is left that could end the wait.
+    fn is_deserted(&self, wait: u64) -> bool;
+
+    /// Returns the error of a wait that is deserted.
+    fn desertion(&self) -> Error;
+}
 
 /// A waiter for a signal.
 pub trait Waiter: Send + Sync {
@@ -58,6 +98,7 @@ impl Signal {
             waiters: SpinLock::default(),
             timed: true,
             poller: None,
+            latch: OnceLock::new(),
         }
     }
 
@@ -77,6 +118,61 @@ impl Signal {
         }
     }
 
+    /// Makes a signal whose state lies in a latch.
+    pub fn shared(latch: Arc<dyn SharedLatch>) -> Self {
+        Signal {
+            word: AtomicU64::new(SHARED),
+            latch: OnceLock::from(latch),
+            ..Signal::untimed()
+        }
+    }
+
+    /// Moves the state of an untimed signal to a latch, which is clear and which nobody else knows yet. Who waits looks again. Does
+    /// nothing where the signal has a latch already.
+    pub fn share(&self, latch: Arc<dyn SharedLatch>) {
+        let waiters = {
+            let mut waiters = self.waiters.lock();
+            if self.latch.set(latch).is_err() {
+                return;
+            }
+            let latch = self.latch();
+            let mut seen = self.word.load(Ordering::Relaxed);
+            loop {
+                match seen > WAITED {
+                    true => latch.set(),
+                    false => drop(latch.take()),
+                }
+                match self
+                    .word
+                    .compare_exchange(seen, SHARED, Ordering::AcqRel, Ordering::Acquire)
+                {
+                    Ok(_) => break,
+                    Err(now) => seen = now,
+                }
+            }
+            std::mem::take(&mut *waiters)
+        };
+        for waiter in waiters {
+            waiter.signalled();
+        }
+    }
+
+    /// Returns where the state lies if other processes see it.
+    #[inline]
+    pub fn shared_latch(&self) -> Option<&Arc<dyn SharedLatch>> {
+        match self.word.load(Ordering::Acquire) {
+            SHARED => Some(self.latch()),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn latch(&self) -> &Arc<dyn SharedLatch> {
+        self.latch
+            .get()
+            .expect("the word of a signal says that it is shared once its latch is there")
+    }
+
     /// Returns what a waiting thread polls.
     pub fn poller(&self) -> Option<&Arc<dyn Poller>> {
         self.poller.as_ref()
@@ -85,7 +181,10 @@ impl Signal {
     /// Returns whether the signal is set.
     #[inline]
     pub fn is_set(&self) -> bool {
-        self.word.load(Ordering::Acquire) > WAITED
+        match self.word.load(Ordering::Acquire) {
+            SHARED => self.latch().is_set(),
+            word => word > WAITED,
+        }
     }
 
     /// Returns the time of the last set, while the signal is set and if it keeps time.
@@ -94,7 +193,7 @@ impl Signal {
     /// Nanoseconds on the monotonic clock of [`now_ns`].
     pub fn stamp_ns(&self) -> Option<u64> {
         match self.word.load(Ordering::Acquire) {
-            0 | WAITED | UNTIMED => None,
+            0 | WAITED | UNTIMED | SHARED => None,
             word => Some(word / 2),
         }
     }
@@ -116,7 +215,7 @@ impl Signal {
             false => UNTIMED,
         };
         let mut seen = self.word.load(Ordering::Relaxed);
-        while seen != WAITED {
+        while seen != WAITED && seen != SHARED {
             match self
                 .word
                 .compare_exchange_weak(seen, set, Ordering::AcqRel, Ordering::Relaxed)
@@ -131,11 +230,14 @@ impl Signal {
     #[cold]
     fn set_and_take(&self, set: u64) -> Waiters {
         let mut waiters = self.waiters.lock();
-        self.word.swap(set, Ordering::AcqRel);
+        match self.word.load(Ordering::Acquire) {
+            SHARED => self.latch().set(),
+            _ => drop(self.word.swap(set, Ordering::AcqRel)),
+        }
         std::mem::take(&mut *waiters)
     }
 
-    /// Clears a signal without other references: a signal that is set has no waiters, and no other thread can set it.
+    /// Clears a signal of this process without other references: a signal that is set has no waiters, and no other thread can set it.
     #[inline]
     pub fn renew(&self) {
         self.word.store(0, Ordering::Relaxed);
@@ -152,6 +254,9 @@ impl Signal {
     pub fn take(&self) -> bool {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen > WAITED {
+            if seen == SHARED {
+                return self.latch().take();
+            }
             match self
                 .word
                 .compare_exchange_weak(seen, 0, Ordering::AcqRel, Ordering::Relaxed)
@@ -163,7 +268,8 @@ impl Signal {
         false
     }
 
-    /// Registers a waiter, unless the signal is set already. Returns whether it was registered.
+    /// Registers a waiter, unless the signal is set already. Returns whether it was registered. What another process sets notifies
+    /// nobody: who waits for a signal with a [`Signal::shared_latch`] polls it besides.
     pub fn register(&self, waiter: Arc<dyn Waiter>) -> bool {
         let mut waiters = self.waiters.lock();
         let mut seen = self.word.load(Ordering::Relaxed);
@@ -180,7 +286,10 @@ impl Signal {
             }
         }
         // A thread that finds the signal set also sees what happened before the set.
-        self.word.load(Ordering::Acquire);
+        if self.word.load(Ordering::Acquire) == SHARED && !self.latch().is_set() {
+            waiters.push(waiter);
+            return true;
+        }
         false
     }
 
@@ -197,7 +306,7 @@ impl Signal {
     /// Takes a waiter off the list, by its address. Returns whether it was there.
     pub fn forget_at(&self, waiter: *const ()) -> bool {
         // Who sets the signal takes the list with the same step, and notifies all that are on it.
-        if self.word.load(Ordering::Acquire) != WAITED {
+        if !matches!(self.word.load(Ordering::Acquire), WAITED | SHARED) {
             return false;
         }
         // Dropped after the lock is released: it may be the last reference.
@@ -210,7 +319,8 @@ impl Signal {
             let forgotten = at.map(|at| waiters.remove(at));
             if waiters.is_empty() {
                 // A signal that is set has no waiters, and then this changes nothing.
-                self.word.fetch_and(!WAITED, Ordering::AcqRel);
+                let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+                let _ = self.word.compare_exchange(WAITED, 0, success, failure);
             }
             forgotten
         };
@@ -273,5 +383,76 @@ mod tests {
             .collect();
         assert_eq!(notified, [1, 0, 1]);
         assert_eq!(signal.waiters(), 0);
+    }
+
+    /// A latch that counts nothing and is deserted by nobody.
+    #[derive(Default)]
+    struct Plain(AtomicUsize);
+
+    impl SharedLatch for Plain {
+        fn is_set(&self) -> bool {
+            self.0.load(Ordering::Acquire) != 0
+        }
+
+        fn set(&self) {
+            self.0.store(1, Ordering::Release);
+        }
+
+        fn take(&self) -> bool {
+            self.0.swap(0, Ordering::AcqRel) != 0
+        }
+
+        fn address(&self) -> usize {
+            self.0.as_ptr().addr()
+        }
+
+        fn begin_wait(&self) -> u64 {
+            0
+        }
+
+        fn examine(&self) {}
+
+        fn is_deserted(&self, _: u64) -> bool {
+            false
+        }
+
+        fn desertion(&self) -> Error {
+            unreachable!("nobody deserts it")
+        }
+    }
+
+    #[test]
+    fn a_signal_that_is_shared_while_it_is_set_stays_set() {
+        let (signal, latch) = (Signal::untimed(), Arc::new(Plain::default()));
+        signal.set();
+        signal.share(latch.clone());
+        assert!(latch.is_set() && signal.is_set());
+        assert!(signal.take() && !latch.is_set());
+        // What another process sets is seen here, and the reverse.
+        latch.set();
+        assert!(signal.is_set());
+        signal.clear();
+        assert!(!latch.is_set());
+        signal.set();
+        assert!(latch.is_set());
+    }
+
+    #[test]
+    fn waiters_of_a_signal_that_is_shared_look_again_and_are_notified_of_the_next_set() {
+        let (signal, latch) = (Signal::untimed(), Arc::new(Plain::default()));
+        let count = Arc::new(Count::default());
+        assert!(signal.register(count.clone()));
+        signal.share(latch);
+        assert_eq!(count.0.load(Ordering::Relaxed), 1, "looks again");
+        assert!(!signal.is_set());
+        assert!(signal.register(count.clone()));
+        signal.set();
+        assert_eq!(count.0.load(Ordering::Relaxed), 2);
+        let waiter: Arc<dyn Waiter> = count.clone();
+        assert!(!signal.register(waiter.clone()), "it is set");
+        assert!(signal.take() && signal.register(waiter.clone()));
+        assert!(signal.forget(&waiter) && !signal.forget(&waiter));
+        signal.set();
+        assert_eq!(count.0.load(Ordering::Relaxed), 2);
     }
 }

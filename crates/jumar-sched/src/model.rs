@@ -1,6 +1,8 @@
 //! The handshakes under every interleaving, with tiny capacities: `RUSTFLAGS="--cfg loom" cargo test -p jumar-sched
 //! --lib loom_`. The run queue is a counter here: what stands in it, and nothing else, is run in the end.
 
+mod shared;
+
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
 use jumar_hal::{
-    Condition, Cost, Joining, Program, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict,
-    WaitThen, Waiter, Waiters, unwind,
+    Condition, Cost, Joining, Program, QueueConfig, QueueObserver, SharedLatch, Signal, Tag, Task,
+    Verdict, WaitThen, Waiter, Waiters, unwind,
 };
 use jumar_types::{Error, ErrorKind};
 
@@ -64,6 +64,29 @@ struct UnsatisfiedWait {
     cause: Cause,
     /// The key of the timer; its moment is when the wait expires.
     timer: Option<(Instant, u64)>,
+    /// What is polled besides, where other processes set the signal too.
+    latch: Option<Arc<LatchWait>>,
+}
+
+/// A wait for a signal that other processes set too.
+struct LatchWait {
+    latch: Arc<dyn SharedLatch>,
+    /// What the latch answered when the wait began.
+    wait: u64,
+}
+
+impl Condition for LatchWait {
+    fn holds(&self) -> bool {
+        self.latch.is_set() || self.latch.is_deserted(self.wait)
+    }
+
+    fn examine(&self) {
+        self.latch.examine();
+    }
+
+    fn address(&self) -> usize {
+        self.latch.address()
+    }
 }
 
 /// What a stream waits for.
@@ -90,7 +113,7 @@ enum WaitOutcome {
     Over,
     Expired,
     Dropped,
-    /// What was to be waited for did not begin.
+    /// What was to be waited for did not begin, or can no longer come.
     Failed(Error),
 }
 
@@ -351,10 +374,26 @@ impl Stream {
             };
             let (registered, until) = self.hold_on(position, task);
             // A signal notifies registered waiters; a value has to be checked once more.
-            let stays = match task {
+            let mut stays = match task {
                 Task::Until { condition, .. } => !condition.holds(),
                 _ => true,
             };
+            if let Task::Wait { signal, .. } = task
+                && let Some(latch) = signal.shared_latch()
+            {
+                let wait = self.poll_latch(latch);
+                stays = !wait.holds();
+                // What was set before the others went counts.
+                let over = !stays && is_over(task);
+                if over || latch.is_deserted(wait.wait) {
+                    self.cancel_wait(position);
+                    let outcome = match over {
+                        true => WaitOutcome::Over,
+                        false => WaitOutcome::Failed(latch.desertion()),
+                    };
+                    return Some((owner, outcome));
+                }
+            }
             if registered {
                 if until.is_some_and(|until| Instant::now() >= until) {
                     self.cancel_wait(position);
@@ -392,7 +431,11 @@ impl Stream {
             let limit = limit_of(task);
             let expiry = limit.and_then(|limit| Instant::now().checked_add(limit));
             let timer = expiry.map(|expiry| self.pool.add_timer(expiry, self.clone()));
-            *held = Some(UnsatisfiedWait { cause, timer });
+            *held = Some(UnsatisfiedWait {
+                cause,
+                timer,
+                latch: None,
+            });
         }
         let Some(held) = &*held else {
             return (false, None);
@@ -416,7 +459,30 @@ impl Stream {
         (registered, until)
     }
 
-    /// Undoes what `hold_on` did.
+    /// Has the signal polled that holds the stream, once for each wait: no notification announces what other processes set.
+    #[cold]
+    fn poll_latch(self: &Arc<Self>, latch: &Arc<dyn SharedLatch>) -> Arc<LatchWait> {
+        let polled = self
+            .held
+            .lock()
+            .as_ref()
+            .and_then(|held| held.latch.clone());
+        if let Some(wait) = polled {
+            return wait;
+        }
+        let wait = Arc::new(LatchWait {
+            latch: latch.clone(),
+            wait: latch.begin_wait(),
+        });
+        let condition: Arc<dyn Condition> = wait.clone();
+        self.pool.add_value_wait(self.clone(), &condition);
+        if let Some(held) = &mut *self.held.lock() {
+            held.latch = Some(wait.clone());
+        }
+        wait
+    }
+
+    /// Undoes what `hold_on` and `poll_latch` did.
     fn cancel_wait(self: &Stream, position: u64) {
         if self.held_at.load(Ordering::Relaxed) != position {
             return;
@@ -427,6 +493,10 @@ impl Stream {
         };
         if let Some(key) = held.timer {
             self.pool.cancel_timer(key);
+        }
+        if let Some(wait) = held.latch {
+            let condition: Arc<dyn Condition> = wait;
+            self.pool.remove_value_wait(self.age, &condition);
         }
         match held.cause {
             Cause::Signal(signal) => {

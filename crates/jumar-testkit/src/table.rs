@@ -315,6 +315,20 @@ fn declare(variables: &mut BTreeMap<String, String>, name: &str, ty: String) -> 
 }
 
 impl Case {
+    /// Returns the case under another id and with other steps, as many of them from setups as before.
+    ///
+    /// # Errors
+    /// A name in the steps means nothing.
+    pub fn with_steps(&self, id: String, steps: Vec<Step>, api: &Api) -> Result<Case> {
+        let variables = check_names(&steps, api).with_context(|| id.clone())?;
+        Ok(Case {
+            id,
+            steps,
+            variables,
+            ..self.clone()
+        })
+    }
+
     /// The functions of the interface that the case calls, setups included.
     pub fn functions(&self) -> BTreeSet<&str> {
         self.steps

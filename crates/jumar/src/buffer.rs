@@ -14,9 +14,9 @@ use jumar_core::{Block, Signal, Span, Stream};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::call::{self, by};
-use crate::context::Context;
+use crate::context::{Context, refuse_in_host_function};
 use crate::element::Element;
-use crate::runtime::{Inner, Runtime, Use};
+use crate::runtime::{Access, Inner, Runtime, Use};
 
 /// An allocation, and who uses it.
 pub(crate) struct Memory {
@@ -75,19 +75,44 @@ impl Memory {
     }
 
     /// Notes a task that uses the memory.
-    pub(crate) fn used_by(&self, stream: &Arc<Stream>, done: &Arc<Signal>) {
+    pub(crate) fn used_by(&self, stream: &Arc<Stream>, done: &Arc<Signal>, access: Access) {
         let mut uses = self.uses.lock();
         uses.retain(|other| !other.is_over());
         uses.push(Use {
             stream: stream.clone(),
             done: done.clone(),
+            access,
         });
     }
 
+    /// Waits until no queued task writes the memory.
+    ///
+    /// # Errors
+    /// `CallbackFailed`: one does, and a host function would wait for it.
+    pub(crate) fn wait_for_writes(&self) -> Result<()> {
+        self.wait_for_uses(|access| access == Access::Write)
+    }
+
     /// Waits until no queued task uses the memory.
-    pub(crate) fn wait_for_uses(&self) {
-        let uses = std::mem::take(&mut *self.uses.lock());
+    ///
+    /// # Errors
+    /// As [`Memory::wait_for_writes`].
+    pub(crate) fn wait_for_all_uses(&self) -> Result<()> {
+        self.wait_for_uses(|_| true)
+    }
+
+    fn wait_for_uses(&self, matters: impl Fn(Access) -> bool) -> Result<()> {
+        let uses: Vec<Use> = {
+            let mut uses = self.uses.lock();
+            uses.retain(|other| !other.is_over());
+            let found = uses.iter().filter(|other| matters(other.access));
+            found.cloned().collect()
+        };
+        if !uses.is_empty() {
+            refuse_in_host_function()?;
+        }
         uses.iter().for_each(Use::wait);
+        Ok(())
     }
 }
 
@@ -371,10 +396,11 @@ impl<T: Element> PinnedBuffer<T> {
     /// Waits for queued copies of this buffer whose end was not waited for (after a forgotten [`Pending`](crate::Pending)).
     ///
     /// # Errors
-    /// `InvalidValue`: they would end after the buffer.
+    /// `InvalidValue`: they would end after the buffer; `CallbackFailed`: a host function would wait for such a copy, which may be
+    /// queued behind the function.
     pub fn write(&mut self, at: usize, elements: &[T]) -> Result<()> {
         let to = self.range(at, elements.len())?;
-        self.memory.wait_for_uses();
+        by(&call::WRITE_PINNED, |_| self.memory.wait_for_all_uses())?;
         jumar_cpu::write(to, bytemuck::cast_slice(elements));
         Ok(())
     }
@@ -382,13 +408,13 @@ impl<T: Element> PinnedBuffer<T> {
     /// Reads elements from index `at` on.
     ///
     /// # Threads
-    /// As [`PinnedBuffer::write`].
+    /// Waits for queued copies into this buffer whose end was not waited for. Copies out of it only read, too.
     ///
     /// # Errors
-    /// `InvalidValue`: `into` is longer than what follows `at`.
+    /// `InvalidValue`: `into` is longer than what follows `at`; `CallbackFailed`: as [`PinnedBuffer::write`].
     pub fn read(&self, at: usize, into: &mut [T]) -> Result<()> {
         let from = self.range(at, into.len())?;
-        self.memory.wait_for_uses();
+        by(&call::READ_PINNED, |_| self.memory.wait_for_writes())?;
         jumar_cpu::read(from, bytemuck::cast_slice_mut(into));
         Ok(())
     }
@@ -396,11 +422,15 @@ impl<T: Element> PinnedBuffer<T> {
     /// Returns a copy of all elements.
     ///
     /// # Threads
-    /// As [`PinnedBuffer::write`].
+    /// As [`PinnedBuffer::read`].
+    ///
+    /// # Panics
+    /// A host function would wait for a copy into this buffer; [`PinnedBuffer::read`] returns that as an error.
     pub fn to_vec(&self) -> Vec<T> {
         let mut elements = vec![T::zeroed(); self.len];
-        self.read(0, &mut elements)
-            .expect("a vector of the buffer's length fits");
+        if let Err(error) = self.read(0, &mut elements) {
+            panic!("{error}");
+        }
         elements
     }
 

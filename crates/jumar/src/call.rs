@@ -50,6 +50,8 @@ calls! {
     FIND_KERNEL = "jumar::KernelModule::kernel";
     DROP_KERNELS = "jumar::KernelModule::drop";
     LAUNCH = "jumar::Stream::launch";
+    WRITE_PINNED = "jumar::PinnedBuffer::write";
+    READ_PINNED = "jumar::PinnedBuffer::read";
 }
 
 /// Does something in the name of a function of the facade; its errors carry that name.

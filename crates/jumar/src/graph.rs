@@ -228,7 +228,9 @@ impl Graph {
             }
             let memory: Vec<&Arc<Memory>> = inner.uses.memory.iter().collect();
             stream
-                .submit(&memory, caller, |core| inner.core.execute(core, caller))
+                .submit(&[], &memory, caller, |core| {
+                    inner.core.execute(core, caller)
+                })
                 .map(drop)
         })
     }

@@ -299,7 +299,7 @@ impl Kernel {
             };
             let memory: Vec<&Arc<Memory>> = args.iter().filter_map(KernelArg::memory).collect();
             stream
-                .submit(&memory, caller, |core| {
+                .submit(&[], &memory, caller, |core| {
                     let arguments = Arguments::Copied(block.span(), &[]);
                     self.core.launch(core, arguments, shape, caller).map(drop)
                 })

@@ -267,18 +267,15 @@ impl Model {
             }
             self.check("input", inputs, self.inputs(), stream)?;
             self.check("output", outputs, self.outputs(), stream)?;
-            let memory: Vec<&Arc<Memory>> = inputs
-                .iter()
-                .chain(outputs)
-                .map(|operand| operand.memory)
-                .collect();
+            let reads: Vec<_> = inputs.iter().map(|operand| operand.memory).collect();
+            let writes: Vec<_> = outputs.iter().map(|operand| operand.memory).collect();
             let spans = |operands: &[Operand<'_>]| {
                 operands
                     .iter()
                     .map(|operand| operand.span)
                     .collect::<Vec<_>>()
             };
-            stream.submit(&memory, caller, |core| {
+            stream.submit(&reads, &writes, caller, |core| {
                 self.inner
                     .core
                     .submit(core, &spans(inputs), &spans(outputs), caller)
@@ -463,14 +460,14 @@ impl Outputs {
     /// Waits for the execution, if that was not done yet.
     ///
     /// # Errors
-    /// `InvalidValue`: the model has no such output, or its elements have another type.
+    /// `InvalidValue`: the model has no such output, or its elements have another type; `CallbackFailed`: a host function would wait.
     pub fn read<T: Element>(&self, index: usize) -> Result<Vec<T>> {
         let output = self.typed::<T>(index)?;
         let mut elements = vec![T::zeroed(); output.info.len()];
         if !elements.is_empty() {
-            output.memory.wait_for_uses();
             let (runtime, from) = (&output.memory.runtime, output.memory.span(0, output.bytes));
             by(&call::READ_OUTPUT, |caller| {
+                output.memory.wait_for_writes()?;
                 runtime
                     .core
                     .read(from, bytemuck::cast_slice_mut(&mut elements), caller)

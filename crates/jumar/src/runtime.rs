@@ -118,6 +118,14 @@ pub(crate) struct Inner {
 pub(crate) struct Use {
     pub(crate) stream: Arc<Stream>,
     pub(crate) done: Arc<Signal>,
+    pub(crate) access: Access,
+}
+
+/// What a task does with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
 }
 
 impl Use {
@@ -162,8 +170,12 @@ impl Inner {
         }
     }
 
-    /// Waits until everything on the list could be freed. Returns whether there was anything.
+    /// Waits until everything on the list could be freed. Returns whether there was anything. A host function does not wait: what it
+    /// would wait for may be behind it.
     pub(crate) fn reclaim_all(&self) -> bool {
+        if InHostFunction::is_here() {
+            return false;
+        }
         let uses: Vec<Use> = self
             .leaving
             .lock()

@@ -17,7 +17,7 @@ use crate::context::{self, Context, refuse_in_host_function};
 use crate::element::Element;
 use crate::event::Event;
 use crate::pending::Pending;
-use crate::runtime::{InHostFunction, Inner, wait_elsewhere};
+use crate::runtime::{Access, InHostFunction, Inner, wait_elsewhere};
 
 /// A stream. A clone refers to the same stream.
 ///
@@ -137,7 +137,7 @@ impl Stream {
             if to.device != self.device() {
                 self.reaches(from.device)?;
             }
-            self.submit(&[from.memory, to.memory], caller, |core| {
+            self.submit(&[from.memory], &[to.memory], caller, |core| {
                 match from.is_empty() {
                     true => Ok(()),
                     false => core.copy(to.span(), from.span(), caller),
@@ -156,7 +156,7 @@ impl Stream {
         by(&call::FILL, |caller| {
             self.owns(to.memory)?;
             self.reaches(to.device)?;
-            self.submit(&[to.memory], caller, |core| match to.is_empty() {
+            self.submit(&[], &[to.memory], caller, |core| match to.is_empty() {
                 true => Ok(()),
                 false => core.fill(to.span(), byte, caller),
             })
@@ -388,7 +388,7 @@ impl Stream {
         self.owns(&from.memory)?;
         self.owns(to.memory)?;
         self.reaches(to.device)?;
-        self.submit(&[&from.memory, to.memory], caller, |core| {
+        self.submit(&[&from.memory], &[to.memory], caller, |core| {
             match to.is_empty() {
                 true => Ok(()),
                 false => core.copy(to.span(), from.span(), caller),
@@ -406,7 +406,7 @@ impl Stream {
         self.owns(&into.memory)?;
         self.owns(from.memory)?;
         self.reaches(from.device)?;
-        self.submit(&[&into.memory, from.memory], caller, |core| {
+        self.submit(&[from.memory], &[&into.memory], caller, |core| {
             match from.is_empty() {
                 true => Ok(()),
                 false => core.copy(into.span(), from.span(), caller),
@@ -414,16 +414,21 @@ impl Stream {
         })
     }
 
-    /// Submits a task that uses memory, and notes that it does.
+    /// Submits a task that reads and writes memory, and notes that it does.
     pub(crate) fn submit(
         &self,
-        memory: &[&Arc<Memory>],
+        reads: &[&Arc<Memory>],
+        writes: &[&Arc<Memory>],
         caller: &Caller<'_>,
         task: impl FnOnce(&Arc<jumar_core::Stream>) -> Result<()>,
     ) -> Result<Arc<Signal>> {
         let core = &self.inner.core;
         let done = Arc::new(Signal::untimed());
-        memory.iter().for_each(|memory| memory.used_by(core, &done));
+        for (memory, access) in [(reads, Access::Read), (writes, Access::Write)] {
+            for memory in memory {
+                memory.used_by(core, &done, access);
+            }
+        }
         let submitted = task(core);
         // A task that was refused has no use to end, but the signal that was noted has to be set all the same.
         core.mark(done.clone(), caller);

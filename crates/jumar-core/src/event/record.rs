@@ -59,6 +59,7 @@ impl SignalFreeList {
     pub(super) fn keep(&mut self, point: Point) {
         if let Point::Signal(signal) = point
             && self.0.len() < MOST
+            && signal.shared_latch().is_none()
         {
             self.0.push_back(signal);
         }

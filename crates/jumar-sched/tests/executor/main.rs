@@ -4,6 +4,7 @@ mod joined;
 mod lone;
 mod polled;
 mod priority;
+mod shared;
 mod short;
 mod team;
 mod values;
