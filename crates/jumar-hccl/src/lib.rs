@@ -37,6 +37,8 @@ mod os;
 #[cfg(not(loom))]
 mod polling;
 #[cfg(not(loom))]
+mod posted;
+#[cfg(not(loom))]
 mod reduce;
 #[cfg(not(loom))]
 mod remote;

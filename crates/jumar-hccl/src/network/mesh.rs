@@ -12,24 +12,23 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicU64, Condvar, Instant, Mutex, Ordering, thread};
-use jumar_hal::{Backend, Poller, Transfer};
+use jumar_hal::{Backend, Poller};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::link::{Fields, put_bytes};
 use super::pool::Pool;
 use super::work::{Stop, Work};
 use crate::arrival::{Arrival, Channel, Numbers};
-use crate::operation::{Message, Operation};
+use crate::operation::{EVERYONE, Operation};
 use crate::os;
 use crate::os::gloo::{Broken, Ends, Transit};
+use crate::posted::Posted;
 use crate::words::{Label, error_of, number_of, system};
 
 const NOTICE: u64 = 2;
 const GOODBYE: u64 = 3;
 const NOTICE_BYTES: usize = 1024;
 const GOODBYE_BYTES: usize = 8;
-/// The tag of the communicator that all ranks of a mesh belong to.
-const EVERYONE: u64 = 1;
 
 // Kinds of notices.
 const FAILED: u32 = 1;
@@ -155,6 +154,8 @@ pub(super) struct Core {
     rank: u32,
     names: Vec<String>,
     state: Mutex<State>,
+    /// Transfers of this rank to itself.
+    own: Mutex<Posted>,
     failed: Condvar,
     closing: AtomicBool,
     pool: Arc<Pool>,
@@ -210,8 +211,21 @@ impl Core {
             put_bytes(&mut content, text.as_bytes());
             self.notify(&content);
         }
-        running.iter().for_each(|entry| entry.end(&cause));
+        self.end_all(&running, &cause);
         cause
+    }
+
+    /// Ends what runs, and the executions with transfers of this rank to itself.
+    fn end_all(&self, running: &[Arc<Entry>], cause: &Error) {
+        running.iter().for_each(|entry| entry.end(cause));
+        let own = self.own.lock().take_all();
+        for arrival in own {
+            // The last transfer of a batch ends the batch: until then there are threads that use its memory.
+            let mut running = running.iter();
+            if !running.any(|entry| Arc::ptr_eq(&entry.arrival, &arrival)) {
+                arrival.complete(Err(cause.clone()));
+            }
+        }
     }
 
     /// Finds out why an operation cannot continue with a rank.
@@ -253,7 +267,7 @@ impl Core {
                     state.running.clone()
                 };
                 self.failed.notify_all();
-                running.iter().for_each(|entry| entry.end(&cause));
+                self.end_all(&running, &cause);
             }
             LEFT => {
                 let (tag, begun) = (fields.u64()?, fields.u64()?);
@@ -367,16 +381,31 @@ impl Core {
             Err(Stop::Error(error)) => Err(self.fail(&error)),
             Err(Stop::Broken { member, rank }) => Err(self.explain(entry, member, rank)),
         };
-        let is_spent = {
+        self.finish(entry, outcome);
+    }
+
+    /// Ends an operation, or one transfer of a batch. A batch that fails has ended once none of its transfers uses memory of the program.
+    fn finish(&self, entry: &Arc<Entry>, outcome: Result<()>) {
+        let (is_spent, failure) = {
             let mut state = self.state.lock();
             state.running.retain(|other| !Arc::ptr_eq(other, entry));
-            state.failure.is_some() && state.running.is_empty()
+            let mut others = state.running.iter();
+            let is_last = !others.any(|other| Arc::ptr_eq(&other.arrival, &entry.arrival));
+            let failure = state.failure.clone();
+            let is_spent = failure.is_some() && state.running.is_empty();
+            (is_spent, failure.filter(|_| is_last))
         };
         if is_spent {
             // What ended in the middle of a message keeps Gloo's thread busy until the connection is closed.
             self.ends.close();
         }
-        finish(&entry.arrival, outcome);
+        if outcome.is_ok() {
+            entry.arrival.finish_one();
+        }
+        // Has no effect on what is complete.
+        if let Some(cause) = failure {
+            entry.arrival.complete(Err(outcome.err().unwrap_or(cause)));
+        }
     }
 }
 
@@ -389,17 +418,6 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<()> {
     match builder.spawn(run) {
         Ok(_) => Ok(()),
         Err(error) => Err(system("the thread for notices was refused", error)),
-    }
-}
-
-fn finish(arrival: &Arc<Arrival>, outcome: Result<()>) {
-    match outcome {
-        Ok(()) => {
-            if arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                arrival.complete(Ok(()));
-            }
-        }
-        Err(error) => arrival.complete(Err(error)),
     }
 }
 
@@ -443,6 +461,7 @@ impl NetworkGroup {
             rank,
             names,
             state: Mutex::default(),
+            own: Mutex::default(),
             failed: Condvar::new(),
             closing: AtomicBool::new(false),
             pool: Arc::default(),
@@ -513,58 +532,71 @@ impl NetworkGroup {
         }
         let membership = (&self.members, self.me);
         let key = (self.tag, epoch);
-        match arrival.operation() {
+        let label = || self.label.clone();
+        let works: Vec<Work> = match arrival.operation() {
             Operation::Collective(own) => {
                 if arrival.channel == Channel::Calls {
                     self.begun.fetch_add(1, Ordering::AcqRel);
                 }
-                let work = Work::collective(self.label.clone(), arrival, own, membership, key);
-                self.start(arrival, work);
+                vec![Work::collective(label(), arrival, own, membership, key)]
             }
             Operation::Messages(messages) => {
-                let (own, others): (Vec<_>, Vec<_>) = messages
-                    .iter()
-                    .enumerate()
-                    .partition(|(_, message)| message.peer as usize == self.me);
-                if let Err(error) = self.copy_own(arrival, &own) {
-                    finish(arrival, Err(self.core().fail(&error)));
-                    return;
-                }
-                for (at, message) in others {
-                    let label = self.label.clone();
-                    let work = Work::message(label, arrival, at, *message, membership, key);
-                    self.start(arrival, work);
-                }
+                let messages = messages.iter().enumerate();
+                let others = messages.filter(|(_, one)| one.peer as usize != self.me);
+                others
+                    .map(|(at, one)| Work::message(label(), arrival, at, *one, membership, key))
+                    .collect()
             }
-        }
-    }
-
-    fn start(&self, arrival: &Arc<Arrival>, work: Work) {
+        };
         let core = self.core();
-        let involved = work.involved();
-        let entry = Arc::new(Entry {
-            arrival: arrival.clone(),
-            label: self.label.clone(),
-            tag: self.tag,
-            number: work.number(),
-            all: involved.iter().map(|(member, _)| *member).collect(),
-            awaited: Mutex::new(involved.clone()),
-            transits: Mutex::default(),
-            ended_transits: core.ended_transits.clone(),
-        });
-        let failed = {
-            let mut state = core.state.lock();
-            state.running.push(entry.clone());
-            if !state.observed {
-                core.failed.notify_all();
-            }
-            state.failure.clone()
+        // All transfers of a batch are known before the first one can fail.
+        let entries = self.enter(arrival, &works);
+        let engine = (&*core.backend, &self.label);
+        if let Err(error) = Posted::meet_own(&core.own, arrival, self.me as u32, key, engine) {
+            core.fail(&error);
+        }
+        let (running, failed) = {
+            let state = core.state.lock();
+            (state.running.clone(), state.failure.clone())
         };
         // It failed since the operation began: what ended the others did not know this one.
         if let Some(cause) = failed {
-            entry.end(&cause);
+            core.end_all(&running, &cause);
         }
-        let missed = involved
+        for (entry, work) in entries.into_iter().zip(works) {
+            self.start(entry, work);
+        }
+    }
+
+    /// Lists what an arrival runs among all that runs.
+    fn enter(&self, arrival: &Arc<Arrival>, works: &[Work]) -> Vec<Arc<Entry>> {
+        let core = self.core();
+        let entries = works.iter().map(|work| {
+            let involved = work.involved();
+            Arc::new(Entry {
+                arrival: arrival.clone(),
+                label: self.label.clone(),
+                tag: self.tag,
+                number: work.number(),
+                all: involved.iter().map(|(member, _)| *member).collect(),
+                awaited: Mutex::new(involved),
+                transits: Mutex::default(),
+                ended_transits: core.ended_transits.clone(),
+            })
+        });
+        let entries: Vec<Arc<Entry>> = entries.collect();
+        let mut state = core.state.lock();
+        state.running.extend(entries.iter().cloned());
+        if !state.observed {
+            core.failed.notify_all();
+        }
+        entries
+    }
+
+    fn start(&self, entry: Arc<Entry>, work: Work) {
+        let core = self.core();
+        let missed = work
+            .involved()
             .iter()
             .find_map(|(_, rank)| core.missed(&entry, *rank));
         if let Some(member) = missed {
@@ -574,36 +606,9 @@ impl NetworkGroup {
         let job = Box::new(move || own.run(&running, work));
         if let Err(error) = core.pool.run(job) {
             let error = system("a thread for collective operations was refused", error);
-            core.state
-                .lock()
-                .running
-                .retain(|other| !Arc::ptr_eq(other, &entry));
-            finish(arrival, Err(core.fail(&error)));
+            let cause = core.fail(&error);
+            core.finish(&entry, Err(cause));
         }
-    }
-
-    /// Does the transfers of a rank to itself, which meet in order.
-    fn copy_own(&self, arrival: &Arc<Arrival>, own: &[(usize, &Message)]) -> Result<()> {
-        let end = |sends| {
-            own.iter()
-                .filter(move |(_, message)| message.sends == sends)
-        };
-        for ((_, sent), (_, received)) in end(true).zip(end(false)) {
-            if (sent.count, sent.data_type) != (received.count, received.data_type) {
-                let me = self.me as u32;
-                let number = arrival.number();
-                let error = self.label.mismatch(number, (me, *sent), (me, *received));
-                return Err(error);
-            }
-            if let Some(transfer) = Transfer::new(received.span, sent.span)
-                && !sent.span.is_empty()
-            {
-                self.core().backend.copy_now(transfer);
-            }
-            finish(arrival, Ok(()));
-            finish(arrival, Ok(()));
-        }
-        Ok(())
     }
 
     /// Takes back an operation whose stream gave it up: the others cannot end it any more.
@@ -640,8 +645,18 @@ impl NetworkGroup {
             let own = state.running.iter().filter(|entry| entry.tag == self.tag);
             own.cloned().collect()
         };
-        if let Some(entry) = own.first() {
-            core.fail(&entry.lost(self.me as u32, "destroyed its communicator"));
+        let me = self.me as u32;
+        let own = own
+            .first()
+            .map(|entry| (entry.arrival.clone(), entry.number));
+        let own = own.or_else(|| {
+            let own = core.own.lock();
+            own.first_of(self.tag)
+                .map(|first| (first.clone(), first.number()))
+        });
+        if let Some((arrival, number)) = own {
+            let why = "destroyed its communicator";
+            core.fail(&self.label.lost(arrival.operation(), number, me, why));
         }
         let mut content = LEFT.to_le_bytes().to_vec();
         content.extend(self.tag.to_le_bytes());
@@ -664,7 +679,15 @@ impl NetworkGroup {
                 .find(|entry| entry.tag == self.tag && entry.arrival.has_waited(now) >= limit);
             late.cloned()
         };
-        let Some(entry) = late else { return };
+        let Some(entry) = late else {
+            let own = core.own.lock();
+            let late = own.late(self.tag, &self.label, (now, limit));
+            drop(own);
+            if let Some(error) = late {
+                core.fail(&error);
+            }
+            return;
+        };
         let awaited = entry.awaited.lock().clone();
         let mut missing: Vec<u32> = awaited.iter().map(|(member, _)| *member).collect();
         if missing.is_empty() {
