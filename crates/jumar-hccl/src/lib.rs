@@ -42,6 +42,8 @@ mod posted;
 mod reduce;
 #[cfg(not(loom))]
 mod remote;
+#[cfg(not(loom))]
+mod sequence;
 mod types;
 #[cfg(not(loom))]
 mod words;

@@ -7,7 +7,7 @@
 //! A rank receives the goodbyes from the start, so that the end of the connection for notices shows that a rank has ended. It looks for
 //! that while operations run, and has those that wait for the rank find out whether their transfers are complete.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -15,10 +15,11 @@ use jumar_hal::sync::{AtomicBool, AtomicU64, Condvar, Instant, Mutex, Ordering, 
 use jumar_hal::{Backend, Poller};
 use jumar_types::{Error, ErrorKind, Result};
 
+use super::departure::{Begun, Departure, Departures};
 use super::link::{Fields, put_bytes};
 use super::pool::Pool;
 use super::work::{Stop, Work};
-use crate::arrival::{Arrival, Channel, Numbers};
+use crate::arrival::Arrival;
 use crate::operation::{EVERYONE, Operation};
 use crate::os;
 use crate::os::gloo::{Broken, Ends, Transit};
@@ -40,8 +41,6 @@ const REASON_TIME: Duration = Duration::from_millis(300);
 const GOODBYE_TIME: Duration = Duration::from_secs(5);
 /// How often a rank looks whether an operation that it gave up has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// How long transfers of a rank that has left may still need to be noticed.
-const GRACE: Duration = Duration::from_millis(200);
 /// How often a rank looks whether the others are there, while operations run.
 const PRESENCE_INTERVAL: Duration = Duration::from_millis(100);
 /// How long transfers of a rank that has ended may still be on their way.
@@ -55,6 +54,8 @@ pub(super) struct Entry {
     label: Label,
     tag: u64,
     number: u64,
+    /// What this rank does in a transfer; `None` for a collective.
+    sends: Option<bool>,
     /// The members whose first message has not come, with their ranks in the mesh.
     pub(super) awaited: Mutex<Vec<(u32, u32)>>,
     /// All others that take part.
@@ -134,11 +135,12 @@ impl Entry {
 #[derive(Default)]
 struct State {
     failure: Option<Error>,
-    /// The communicators that a rank has left, with the number of collectives that it had begun there.
-    left: HashMap<(u32, u64), u64>,
+    departures: Departures,
     running: Vec<Arc<Entry>>,
-    /// What is on its way to other ranks.
-    outbox: Vec<Transit>,
+    /// Notices that are on their way to other ranks.
+    outbox: VecDeque<Transit>,
+    /// A thread waits for them to arrive.
+    delivers: bool,
     /// The wait for the next notice.
     notice: Option<Arc<Transit>>,
     /// A thread looks whether the other ranks are there.
@@ -183,17 +185,44 @@ impl Core {
         (0..size).filter(move |other| *other != rank)
     }
 
-    fn notify(&self, content: &[u8]) {
-        for other in self.others() {
-            // A connection that is broken needs no notice.
-            if let Ok(transit) = Transit::send(&self.notices, other, NOTICE, content.to_vec()) {
-                self.state.lock().outbox.push(transit);
+    /// Sends a notice to a rank.
+    fn notify(self: &Arc<Self>, other: u32, content: Vec<u8>) {
+        // A connection that is broken needs no notice.
+        let Ok(transit) = Transit::send(&self.notices, other, NOTICE, content) else {
+            return;
+        };
+        {
+            let mut state = self.state.lock();
+            state.outbox.push_back(transit);
+            if std::mem::replace(&mut state.delivers, true) {
+                return;
+            }
+        }
+        let core = self.clone();
+        if self.pool.run(Box::new(move || core.deliver())).is_err() {
+            // The next notice tries again. The memory is kept until then.
+            self.state.lock().delivers = false;
+        }
+    }
+
+    /// Releases notices once they have arrived, or cannot any more.
+    fn deliver(&self) {
+        loop {
+            let next = {
+                let mut state = self.state.lock();
+                let next = state.outbox.pop_front();
+                state.delivers = next.is_some();
+                next
+            };
+            match next {
+                Some(transit) => drop(transit.wait(None)),
+                None => return,
             }
         }
     }
 
     /// Fails the communicator if it has not failed before, and returns why it failed.
-    pub(super) fn fail(&self, error: &Error) -> Error {
+    pub(super) fn fail(self: &Arc<Self>, error: &Error) -> Error {
         let (cause, is_first, running) = {
             let mut state = self.state.lock();
             let is_first = state.failure.is_none();
@@ -209,7 +238,9 @@ impl Core {
                 text = &text[..text.floor_char_boundary(text.len() - 1)];
             }
             put_bytes(&mut content, text.as_bytes());
-            self.notify(&content);
+            for other in self.others() {
+                self.notify(other, content.clone());
+            }
         }
         self.end_all(&running, &cause);
         cause
@@ -229,7 +260,7 @@ impl Core {
     }
 
     /// Finds out why an operation cannot continue with a rank.
-    fn explain(&self, entry: &Entry, member: u32, rank: u32) -> Error {
+    fn explain(self: &Arc<Self>, entry: &Entry, member: u32, rank: u32) -> Error {
         if let Some(ended) = entry.transits.lock().because.clone() {
             return ended;
         }
@@ -253,7 +284,7 @@ impl Core {
         })
     }
 
-    fn read_notice(&self, from: i32, content: &[u8]) -> std::io::Result<()> {
+    fn read_notice(self: &Arc<Self>, from: i32, content: &[u8]) -> std::io::Result<()> {
         let mut fields = Fields(content);
         let from = u32::try_from(from).map_err(|_| super::link::damaged())?;
         match fields.u32()? {
@@ -270,11 +301,13 @@ impl Core {
                 self.end_all(&running, &cause);
             }
             LEFT => {
-                let (tag, begun) = (fields.u64()?, fields.u64()?);
-                self.state.lock().left.insert((from, tag), begun);
-                // Its last transfers came before this notice; the threads that wait for them may not have run yet.
-                thread::sleep(GRACE);
-                let running = self.state.lock().running.clone();
+                let tag = fields.u64()?;
+                let departure = Departure::read(&mut fields)?;
+                let running = {
+                    let mut state = self.state.lock();
+                    state.departures.add(tag, from, departure);
+                    state.running.clone()
+                };
                 let missed = running.iter().find_map(|entry| {
                     let member = self.missed(entry, from)?;
                     Some(entry.lost(member, "destroyed its communicator"))
@@ -290,11 +323,8 @@ impl Core {
 
     /// Returns the member that an operation waits for in vain, if it is a rank that has left.
     fn missed(&self, entry: &Entry, rank: u32) -> Option<u32> {
-        let begun = *self.state.lock().left.get(&(rank, entry.tag))?;
-        let arrival = &entry.arrival;
-        if let (Channel::Calls, Numbers::Collective(number)) = (arrival.channel, &arrival.numbers)
-            && *number < begun
-        {
+        let departure = self.state.lock().departures.get(entry.tag, rank)?;
+        if departure.has_begun(entry.arrival.channel, entry.sends, entry.number) {
             return None;
         }
         let awaited = entry.awaited.lock();
@@ -303,7 +333,7 @@ impl Core {
     }
 
     /// Reads notices until the mesh is dropped.
-    fn attend(&self) {
+    fn attend(self: &Arc<Self>) {
         while let Ok(transit) = Transit::receive_any(&self.notices, NOTICE, NOTICE_BYTES) {
             let transit = Arc::new(transit);
             self.state.lock().notice = Some(transit.clone());
@@ -428,8 +458,7 @@ pub(crate) struct NetworkGroup {
     label: Label,
     members: Arc<[u32]>,
     me: usize,
-    /// How many collectives have begun.
-    begun: AtomicU64,
+    begun: Begun,
 }
 
 /// What a thread polls that waits for an operation: the threads that run it. As long as it does, no processor rests that they need: to
@@ -535,9 +564,6 @@ impl NetworkGroup {
         let label = || self.label.clone();
         let works: Vec<Work> = match arrival.operation() {
             Operation::Collective(own) => {
-                if arrival.channel == Channel::Calls {
-                    self.begun.fetch_add(1, Ordering::AcqRel);
-                }
                 vec![Work::collective(label(), arrival, own, membership, key)]
             }
             Operation::Messages(messages) => {
@@ -549,6 +575,7 @@ impl NetworkGroup {
             }
         };
         let core = self.core();
+        self.begun.add(arrival);
         // All transfers of a batch are known before the first one can fail.
         let entries = self.enter(arrival, &works);
         let engine = (&*core.backend, &self.label);
@@ -578,6 +605,7 @@ impl NetworkGroup {
                 label: self.label.clone(),
                 tag: self.tag,
                 number: work.number(),
+                sends: work.sends(),
                 all: involved.iter().map(|(member, _)| *member).collect(),
                 awaited: Mutex::new(involved),
                 transits: Mutex::default(),
@@ -658,10 +686,16 @@ impl NetworkGroup {
             let why = "destroyed its communicator";
             core.fail(&self.label.lost(arrival.operation(), number, me, why));
         }
-        let mut content = LEFT.to_le_bytes().to_vec();
-        content.extend(self.tag.to_le_bytes());
-        content.extend(self.begun.load(Ordering::Acquire).to_le_bytes());
-        core.notify(&content);
+        let others = (0..).zip(self.members.iter());
+        let others = others.filter(|(member, _)| *member != me);
+        for (member, rank) in others {
+            let mut content = LEFT.to_le_bytes().to_vec();
+            content.extend(self.tag.to_le_bytes());
+            self.begun.as_seen_by(member).put(&mut content);
+            core.notify(*rank, content);
+        }
+        let others = self.members.len() - 1;
+        core.state.lock().departures.leave(self.tag, others);
     }
 
     pub(crate) fn fail(&self, error: &Error) {

@@ -21,6 +21,7 @@ use crate::os::{self, Mapping, Process, processor};
 use crate::polling::{Pauses, Placement};
 use crate::posted::Posted;
 use crate::protocol;
+use crate::sequence::Sequence;
 use crate::words::{error_of, number_of};
 
 /// Another rank.
@@ -92,10 +93,7 @@ pub(super) struct Ended {
     /// The communicator's.
     pub(super) tag: u64,
     identity: u64,
-    /// All with a lower number have.
-    below: u64,
-    /// Others that have, in no order.
-    beyond: Vec<u64>,
+    numbers: Sequence,
 }
 
 impl Slots {
@@ -114,17 +112,11 @@ impl Slots {
             self.ended.push(Ended {
                 tag: left.tag,
                 identity: left.identity,
-                below: 0,
-                beyond: Vec::new(),
+                numbers: Sequence::default(),
             });
             self.ended.len() - 1
         });
-        let ended = &mut self.ended[at];
-        ended.beyond.push(left.number);
-        while let Some(at) = ended.beyond.iter().position(|one| *one == ended.below) {
-            ended.beyond.swap_remove(at);
-            ended.below += 1;
-        }
+        self.ended[at].numbers.add(left.number);
     }
 }
 
@@ -328,7 +320,7 @@ impl Mesh {
     pub(super) fn ended_below(&self, identity: u64) -> u64 {
         let slots = self.slots.lock();
         let known = slots.ended.iter().find(|ended| ended.identity == identity);
-        known.map_or(0, |ended| ended.below)
+        known.map_or(0, |ended| ended.numbers.below())
     }
 
     /// Announces what this rank has read to those ranks whose operations may wait for a free slot.
