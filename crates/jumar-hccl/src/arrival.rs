@@ -57,7 +57,7 @@ pub struct Arrival {
     /// Since when it waits, as those found who look after operations that wait too long: most are over before.
     since: OnceLock<Instant>,
     /// How many transfers are left.
-    pub(crate) left: AtomicUsize,
+    left: AtomicUsize,
     queued: Arc<Queued>,
     is_complete: AtomicBool,
 }
@@ -80,6 +80,15 @@ impl Arrival {
         };
         if is_current {
             self.queued.signal.set();
+        }
+    }
+
+    /// Ends one of its transfers, or its collective; the last one ends the execution.
+    pub(crate) fn finish_one(self: &Arc<Self>) {
+        // The last one needs not say so to the others.
+        let is_last = self.left.load(Ordering::Acquire) == 1;
+        if is_last || self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.complete(Ok(()));
         }
     }
 

@@ -37,9 +37,13 @@ mod os;
 #[cfg(not(loom))]
 mod polling;
 #[cfg(not(loom))]
+mod posted;
+#[cfg(not(loom))]
 mod reduce;
 #[cfg(not(loom))]
 mod remote;
+#[cfg(not(loom))]
+mod sequence;
 mod types;
 #[cfg(not(loom))]
 mod words;

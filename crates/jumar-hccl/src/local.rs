@@ -13,12 +13,13 @@ use jumar_hal::{Backend, Poller, Span, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
 
-use crate::arrival::{Arrival, Channel, Numbers};
+use crate::arrival::{Arrival, Channel};
 use crate::communicator::Waiting;
 use crate::mailbox::{Left, Mailbox};
-use crate::operation::{Collective, LONG_BYTES, Message, Operation, Signature};
+use crate::operation::{Collective, EVERYONE, LONG_BYTES, Message, Operation, Signature};
 use crate::os::processor;
 use crate::polling::{Pauses, Placement};
+use crate::posted::{Pair, Posted};
 use crate::reduce::reduce;
 use crate::words::Label;
 use crate::{DataType, Kind, Reduction};
@@ -132,7 +133,7 @@ impl Poller for OtherThreads {
 struct Inner {
     /// One for each collective that some ranks have reached and others not: a few, at most one for each stream.
     meetings: Vec<Meeting>,
-    posted: HashMap<Route, (Arc<Arrival>, usize)>,
+    posted: Posted,
     failure: Option<Error>,
     has_failed: Arc<AtomicBool>,
     /// Why each rank that is gone is gone.
@@ -237,16 +238,6 @@ impl Offer {
     }
 }
 
-/// What matches one transfer to its other end.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Route {
-    from: u32,
-    to: u32,
-    channel: Channel,
-    number: u64,
-    epoch: u32,
-}
-
 /// What a thread does after it has given up the lock.
 enum Then {
     Nothing,
@@ -255,9 +246,6 @@ enum Then {
     /// Copies messages, and fails what waits then, if there is something to fail.
     Copy(Vec<Pair>, Option<(Vec<Arc<Arrival>>, Error)>),
 }
-
-/// Both ends of a message: sender and receiver, each with the number of the transfer in its operation.
-type Pair = (Arc<Arrival>, usize, Arc<Arrival>, usize);
 
 impl LocalGroup {
     pub(crate) fn new(label: Label, backend: Arc<dyn Backend>) -> Arc<LocalGroup> {
@@ -379,8 +367,8 @@ impl LocalGroup {
                 }
             }
             Then::Copy(pairs, failed) => {
-                for (sender, sent, receiver, received) in pairs {
-                    self.copy_message(&sender, sent, &receiver, received);
+                for pair in pairs {
+                    pair.carry_out(&*self.backend);
                 }
                 if let Some((all, error)) = failed {
                     fail(all, &error);
@@ -449,59 +437,18 @@ impl LocalGroup {
         messages: &[Message],
         epoch: u32,
     ) -> Then {
-        let Numbers::Messages(numbers) = &arrival.numbers else {
-            return Then::Nothing;
-        };
         let mut pairs = Vec::new();
         let mut lost = None;
-        for (index, (message, number)) in messages.iter().zip(numbers).enumerate() {
-            let (from, to) = match message.sends {
-                true => (arrival.rank, message.peer),
-                false => (message.peer, arrival.rank),
-            };
-            let route = Route {
-                from,
-                to,
-                channel: arrival.channel,
-                number: *number,
-                epoch,
-            };
-            // A transfer to oneself meets its other end in the same list.
-            let posted = inner.posted.get(&route);
-            let meets = posted.is_some_and(|(other, at)| {
-                matches!(other.operation(), Operation::Messages(list) if list[*at].sends != message.sends)
-            });
-            match inner.posted.remove(&route).filter(|_| meets) {
-                Some((other, at)) => {
-                    let (sender, sent, receiver, received) = match message.sends {
-                        true => (arrival.clone(), index, other, at),
-                        false => (other, at, arrival.clone(), index),
-                    };
-                    pairs.push((sender, sent, receiver, received));
-                }
-                None => {
-                    inner.posted.insert(route, (arrival.clone(), index));
+        for (index, message) in messages.iter().enumerate() {
+            let group = (EVERYONE, epoch);
+            match inner.posted.meet(arrival, index, group, &self.label) {
+                Ok(Some(pair)) => pairs.push(pair),
+                Ok(None) => {
                     let gone = inner.gone.get(&message.peer);
                     lost = lost.or(gone.map(|why| (message.peer, *why)));
                 }
-            }
-        }
-        for (sender, sent, receiver, received) in &pairs {
-            let (Operation::Messages(ours), Operation::Messages(theirs)) =
-                (sender.operation(), receiver.operation())
-            else {
-                continue;
-            };
-            let (ours, theirs) = (ours[*sent], theirs[*received]);
-            if (ours.count, ours.data_type) != (theirs.count, theirs.data_type) {
-                let error = self.label.mismatch(
-                    sender.number(),
-                    (sender.rank, &ours),
-                    (receiver.rank, &theirs),
-                );
-                let mut all = inner.fail(&error);
-                all.extend([sender.clone(), receiver.clone()]);
-                return Then::Fail(all, error);
+                // The pairs that were found have nothing to do with it: they would end with nothing else.
+                Err(error) => return Then::Copy(pairs, Some((inner.fail(&error), error))),
             }
         }
         match self.unless_lost(inner, arrival, lost) {
@@ -664,25 +611,6 @@ impl LocalGroup {
         offer.is_some_and(|offer| offer.work(&*self.backend, |home| home == here))
     }
 
-    fn copy_message(
-        &self,
-        sender: &Arc<Arrival>,
-        sent: usize,
-        receiver: &Arc<Arrival>,
-        received: usize,
-    ) {
-        if let (Operation::Messages(from), Operation::Messages(to)) =
-            (sender.operation(), receiver.operation())
-        {
-            copy(&*self.backend, to[received].span, from[sent].span);
-        }
-        for arrival in [sender, receiver] {
-            if arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                arrival.complete(Ok(()));
-            }
-        }
-    }
-
     /// Takes back an arrival whose stream gave it up: the others cannot end the operation any more.
     pub(crate) fn abandon(&self, arrival: &Arc<Arrival>) {
         if arrival.is_complete() {
@@ -796,7 +724,7 @@ impl Inner {
     fn pending(&self) -> impl Iterator<Item = &Arc<Arrival>> {
         let meetings = self.meetings.iter();
         let meeting = meetings.flat_map(|one| one.arrivals.iter().flatten());
-        meeting.chain(self.posted.values().map(|(arrival, _)| arrival))
+        meeting.chain(self.posted.arrivals())
     }
 
     /// Removes an arrival from what waits. Returns whether it waited.
@@ -810,18 +738,14 @@ impl Inner {
             }
             meeting.arrivals.iter().any(Option::is_some)
         });
-        self.posted.retain(|_, (own, _)| {
-            let stays = !Arc::ptr_eq(own, arrival);
-            waited |= !stays;
-            stays
-        });
+        waited |= self.posted.remove(arrival);
         waited
     }
 
     fn take_all(&mut self) -> Vec<Arc<Arrival>> {
         let all = self.pending().cloned().collect();
         self.meetings.clear();
-        self.posted.clear();
+        self.posted.take_all();
         all
     }
 
@@ -847,16 +771,7 @@ impl Inner {
                     .filter(|rank| meeting.arrivals[*rank as usize].is_none())
                     .collect()
             }
-            Operation::Messages(messages) => {
-                let posted = self.posted.values();
-                let mut peers: Vec<u32> = posted
-                    .filter(|(other, _)| Arc::ptr_eq(other, arrival))
-                    .map(|(_, at)| messages[*at].peer)
-                    .collect();
-                peers.sort_unstable();
-                peers.dedup();
-                peers
-            }
+            Operation::Messages(_) => self.posted.peers(arrival),
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::{DataType, Kind, Reduction};
 /// From how many bytes on that a rank receives copies go past the caches. Several ranks receive as much.
 pub(crate) const LONG_BYTES: usize = 4 << 20;
 
+/// The tag of a communicator that was not made from another one.
+pub(crate) const EVERYONE: u64 = 1;
+
 /// Ranges of memory, one for each rank of a communicator.
 #[derive(Clone, Debug)]
 pub enum Pieces {

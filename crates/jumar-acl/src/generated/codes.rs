@@ -1241,7 +1241,7 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Check that the object was not destroyed earlier, and that it is of the kind the call expects."
         }
         ErrorKind::InvalidDevice => {
-            "Use an id from 0 to aclrtGetDeviceCount - 1; ASCEND_RT_VISIBLE_DEVICES renumbers what is visible."
+            "Use an id from 0 to aclrtGetDeviceCount - 1. JUMAR_DEVICES, or `jumar run --devices`, sets how many devices there are; ASCEND_RT_VISIBLE_DEVICES, which of them the program sees."
         }
         ErrorKind::NoDevice => {
             "Correct or unset ASCEND_RT_VISIBLE_DEVICES: an ascending list of device ids without blanks."

@@ -7,29 +7,29 @@
 //! A rank receives the goodbyes from the start, so that the end of the connection for notices shows that a rank has ended. It looks for
 //! that while operations run, and has those that wait for the rank find out whether their transfers are complete.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicU64, Condvar, Instant, Mutex, Ordering, thread};
-use jumar_hal::{Backend, Poller, Transfer};
+use jumar_hal::{Backend, Poller};
 use jumar_types::{Error, ErrorKind, Result};
 
+use super::departure::{Begun, Departure, Departures};
 use super::link::{Fields, put_bytes};
 use super::pool::Pool;
 use super::work::{Stop, Work};
-use crate::arrival::{Arrival, Channel, Numbers};
-use crate::operation::{Message, Operation};
+use crate::arrival::Arrival;
+use crate::operation::{EVERYONE, Operation};
 use crate::os;
 use crate::os::gloo::{Broken, Ends, Transit};
+use crate::posted::Posted;
 use crate::words::{Label, error_of, number_of, system};
 
 const NOTICE: u64 = 2;
 const GOODBYE: u64 = 3;
 const NOTICE_BYTES: usize = 1024;
 const GOODBYE_BYTES: usize = 8;
-/// The tag of the communicator that all ranks of a mesh belong to.
-const EVERYONE: u64 = 1;
 
 // Kinds of notices.
 const FAILED: u32 = 1;
@@ -41,8 +41,6 @@ const REASON_TIME: Duration = Duration::from_millis(300);
 const GOODBYE_TIME: Duration = Duration::from_secs(5);
 /// How often a rank looks whether an operation that it gave up has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// How long transfers of a rank that has left may still need to be noticed.
-const GRACE: Duration = Duration::from_millis(200);
 /// How often a rank looks whether the others are there, while operations run.
 const PRESENCE_INTERVAL: Duration = Duration::from_millis(100);
 /// How long transfers of a rank that has ended may still be on their way.
@@ -56,6 +54,8 @@ pub(super) struct Entry {
     label: Label,
     tag: u64,
     number: u64,
+    /// What this rank does in a transfer; `None` for a collective.
+    sends: Option<bool>,
     /// The members whose first message has not come, with their ranks in the mesh.
     pub(super) awaited: Mutex<Vec<(u32, u32)>>,
     /// All others that take part.
@@ -135,11 +135,12 @@ impl Entry {
 #[derive(Default)]
 struct State {
     failure: Option<Error>,
-    /// The communicators that a rank has left, with the number of collectives that it had begun there.
-    left: HashMap<(u32, u64), u64>,
+    departures: Departures,
     running: Vec<Arc<Entry>>,
-    /// What is on its way to other ranks.
-    outbox: Vec<Transit>,
+    /// Notices that are on their way to other ranks.
+    outbox: VecDeque<Transit>,
+    /// A thread waits for them to arrive.
+    delivers: bool,
     /// The wait for the next notice.
     notice: Option<Arc<Transit>>,
     /// A thread looks whether the other ranks are there.
@@ -155,6 +156,8 @@ pub(super) struct Core {
     rank: u32,
     names: Vec<String>,
     state: Mutex<State>,
+    /// Transfers of this rank to itself.
+    own: Mutex<Posted>,
     failed: Condvar,
     closing: AtomicBool,
     pool: Arc<Pool>,
@@ -182,17 +185,44 @@ impl Core {
         (0..size).filter(move |other| *other != rank)
     }
 
-    fn notify(&self, content: &[u8]) {
-        for other in self.others() {
-            // A connection that is broken needs no notice.
-            if let Ok(transit) = Transit::send(&self.notices, other, NOTICE, content.to_vec()) {
-                self.state.lock().outbox.push(transit);
+    /// Sends a notice to a rank.
+    fn notify(self: &Arc<Self>, other: u32, content: Vec<u8>) {
+        // A connection that is broken needs no notice.
+        let Ok(transit) = Transit::send(&self.notices, other, NOTICE, content) else {
+            return;
+        };
+        {
+            let mut state = self.state.lock();
+            state.outbox.push_back(transit);
+            if std::mem::replace(&mut state.delivers, true) {
+                return;
+            }
+        }
+        let core = self.clone();
+        if self.pool.run(Box::new(move || core.deliver())).is_err() {
+            // The next notice tries again. The memory is kept until then.
+            self.state.lock().delivers = false;
+        }
+    }
+
+    /// Releases notices once they have arrived, or cannot any more.
+    fn deliver(&self) {
+        loop {
+            let next = {
+                let mut state = self.state.lock();
+                let next = state.outbox.pop_front();
+                state.delivers = next.is_some();
+                next
+            };
+            match next {
+                Some(transit) => drop(transit.wait(None)),
+                None => return,
             }
         }
     }
 
     /// Fails the communicator if it has not failed before, and returns why it failed.
-    pub(super) fn fail(&self, error: &Error) -> Error {
+    pub(super) fn fail(self: &Arc<Self>, error: &Error) -> Error {
         let (cause, is_first, running) = {
             let mut state = self.state.lock();
             let is_first = state.failure.is_none();
@@ -208,14 +238,29 @@ impl Core {
                 text = &text[..text.floor_char_boundary(text.len() - 1)];
             }
             put_bytes(&mut content, text.as_bytes());
-            self.notify(&content);
+            for other in self.others() {
+                self.notify(other, content.clone());
+            }
         }
-        running.iter().for_each(|entry| entry.end(&cause));
+        self.end_all(&running, &cause);
         cause
     }
 
+    /// Ends what runs, and the executions with transfers of this rank to itself.
+    fn end_all(&self, running: &[Arc<Entry>], cause: &Error) {
+        running.iter().for_each(|entry| entry.end(cause));
+        let own = self.own.lock().take_all();
+        for arrival in own {
+            // The last transfer of a batch ends the batch: until then there are threads that use its memory.
+            let mut running = running.iter();
+            if !running.any(|entry| Arc::ptr_eq(&entry.arrival, &arrival)) {
+                arrival.complete(Err(cause.clone()));
+            }
+        }
+    }
+
     /// Finds out why an operation cannot continue with a rank.
-    fn explain(&self, entry: &Entry, member: u32, rank: u32) -> Error {
+    fn explain(self: &Arc<Self>, entry: &Entry, member: u32, rank: u32) -> Error {
         if let Some(ended) = entry.transits.lock().because.clone() {
             return ended;
         }
@@ -239,7 +284,7 @@ impl Core {
         })
     }
 
-    fn read_notice(&self, from: i32, content: &[u8]) -> std::io::Result<()> {
+    fn read_notice(self: &Arc<Self>, from: i32, content: &[u8]) -> std::io::Result<()> {
         let mut fields = Fields(content);
         let from = u32::try_from(from).map_err(|_| super::link::damaged())?;
         match fields.u32()? {
@@ -253,14 +298,16 @@ impl Core {
                     state.running.clone()
                 };
                 self.failed.notify_all();
-                running.iter().for_each(|entry| entry.end(&cause));
+                self.end_all(&running, &cause);
             }
             LEFT => {
-                let (tag, begun) = (fields.u64()?, fields.u64()?);
-                self.state.lock().left.insert((from, tag), begun);
-                // Its last transfers came before this notice; the threads that wait for them may not have run yet.
-                thread::sleep(GRACE);
-                let running = self.state.lock().running.clone();
+                let tag = fields.u64()?;
+                let departure = Departure::read(&mut fields)?;
+                let running = {
+                    let mut state = self.state.lock();
+                    state.departures.add(tag, from, departure);
+                    state.running.clone()
+                };
                 let missed = running.iter().find_map(|entry| {
                     let member = self.missed(entry, from)?;
                     Some(entry.lost(member, "destroyed its communicator"))
@@ -276,11 +323,8 @@ impl Core {
 
     /// Returns the member that an operation waits for in vain, if it is a rank that has left.
     fn missed(&self, entry: &Entry, rank: u32) -> Option<u32> {
-        let begun = *self.state.lock().left.get(&(rank, entry.tag))?;
-        let arrival = &entry.arrival;
-        if let (Channel::Calls, Numbers::Collective(number)) = (arrival.channel, &arrival.numbers)
-            && *number < begun
-        {
+        let departure = self.state.lock().departures.get(entry.tag, rank)?;
+        if departure.has_begun(entry.arrival.channel, entry.sends, entry.number) {
             return None;
         }
         let awaited = entry.awaited.lock();
@@ -289,7 +333,7 @@ impl Core {
     }
 
     /// Reads notices until the mesh is dropped.
-    fn attend(&self) {
+    fn attend(self: &Arc<Self>) {
         while let Ok(transit) = Transit::receive_any(&self.notices, NOTICE, NOTICE_BYTES) {
             let transit = Arc::new(transit);
             self.state.lock().notice = Some(transit.clone());
@@ -367,16 +411,31 @@ impl Core {
             Err(Stop::Error(error)) => Err(self.fail(&error)),
             Err(Stop::Broken { member, rank }) => Err(self.explain(entry, member, rank)),
         };
-        let is_spent = {
+        self.finish(entry, outcome);
+    }
+
+    /// Ends an operation, or one transfer of a batch. A batch that fails has ended once none of its transfers uses memory of the program.
+    fn finish(&self, entry: &Arc<Entry>, outcome: Result<()>) {
+        let (is_spent, failure) = {
             let mut state = self.state.lock();
             state.running.retain(|other| !Arc::ptr_eq(other, entry));
-            state.failure.is_some() && state.running.is_empty()
+            let mut others = state.running.iter();
+            let is_last = !others.any(|other| Arc::ptr_eq(&other.arrival, &entry.arrival));
+            let failure = state.failure.clone();
+            let is_spent = failure.is_some() && state.running.is_empty();
+            (is_spent, failure.filter(|_| is_last))
         };
         if is_spent {
             // What ended in the middle of a message keeps Gloo's thread busy until the connection is closed.
             self.ends.close();
         }
-        finish(&entry.arrival, outcome);
+        if outcome.is_ok() {
+            entry.arrival.finish_one();
+        }
+        // Has no effect on what is complete.
+        if let Some(cause) = failure {
+            entry.arrival.complete(Err(outcome.err().unwrap_or(cause)));
+        }
     }
 }
 
@@ -392,17 +451,6 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<()> {
     }
 }
 
-fn finish(arrival: &Arc<Arrival>, outcome: Result<()>) {
-    match outcome {
-        Ok(()) => {
-            if arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                arrival.complete(Ok(()));
-            }
-        }
-        Err(error) => arrival.complete(Err(error)),
-    }
-}
-
 /// The ranks of one communicator among those of a mesh.
 pub(crate) struct NetworkGroup {
     mesh: Arc<Mesh>,
@@ -410,8 +458,7 @@ pub(crate) struct NetworkGroup {
     label: Label,
     members: Arc<[u32]>,
     me: usize,
-    /// How many collectives have begun.
-    begun: AtomicU64,
+    begun: Begun,
 }
 
 /// What a thread polls that waits for an operation: the threads that run it. As long as it does, no processor rests that they need: to
@@ -443,6 +490,7 @@ impl NetworkGroup {
             rank,
             names,
             state: Mutex::default(),
+            own: Mutex::default(),
             failed: Condvar::new(),
             closing: AtomicBool::new(false),
             pool: Arc::default(),
@@ -513,58 +561,70 @@ impl NetworkGroup {
         }
         let membership = (&self.members, self.me);
         let key = (self.tag, epoch);
-        match arrival.operation() {
+        let label = || self.label.clone();
+        let works: Vec<Work> = match arrival.operation() {
             Operation::Collective(own) => {
-                if arrival.channel == Channel::Calls {
-                    self.begun.fetch_add(1, Ordering::AcqRel);
-                }
-                let work = Work::collective(self.label.clone(), arrival, own, membership, key);
-                self.start(arrival, work);
+                vec![Work::collective(label(), arrival, own, membership, key)]
             }
             Operation::Messages(messages) => {
-                let (own, others): (Vec<_>, Vec<_>) = messages
-                    .iter()
-                    .enumerate()
-                    .partition(|(_, message)| message.peer as usize == self.me);
-                if let Err(error) = self.copy_own(arrival, &own) {
-                    finish(arrival, Err(self.core().fail(&error)));
-                    return;
-                }
-                for (at, message) in others {
-                    let label = self.label.clone();
-                    let work = Work::message(label, arrival, at, *message, membership, key);
-                    self.start(arrival, work);
-                }
+                let messages = messages.iter().enumerate();
+                let others = messages.filter(|(_, one)| one.peer as usize != self.me);
+                others
+                    .map(|(at, one)| Work::message(label(), arrival, at, *one, membership, key))
+                    .collect()
             }
-        }
-    }
-
-    fn start(&self, arrival: &Arc<Arrival>, work: Work) {
+        };
         let core = self.core();
-        let involved = work.involved();
-        let entry = Arc::new(Entry {
-            arrival: arrival.clone(),
-            label: self.label.clone(),
-            tag: self.tag,
-            number: work.number(),
-            all: involved.iter().map(|(member, _)| *member).collect(),
-            awaited: Mutex::new(involved.clone()),
-            transits: Mutex::default(),
-            ended_transits: core.ended_transits.clone(),
-        });
-        let failed = {
-            let mut state = core.state.lock();
-            state.running.push(entry.clone());
-            if !state.observed {
-                core.failed.notify_all();
-            }
-            state.failure.clone()
+        self.begun.add(arrival);
+        // All transfers of a batch are known before the first one can fail.
+        let entries = self.enter(arrival, &works);
+        let engine = (&*core.backend, &self.label);
+        if let Err(error) = Posted::meet_own(&core.own, arrival, self.me as u32, key, engine) {
+            core.fail(&error);
+        }
+        let (running, failed) = {
+            let state = core.state.lock();
+            (state.running.clone(), state.failure.clone())
         };
         // It failed since the operation began: what ended the others did not know this one.
         if let Some(cause) = failed {
-            entry.end(&cause);
+            core.end_all(&running, &cause);
         }
-        let missed = involved
+        for (entry, work) in entries.into_iter().zip(works) {
+            self.start(entry, work);
+        }
+    }
+
+    /// Lists what an arrival runs among all that runs.
+    fn enter(&self, arrival: &Arc<Arrival>, works: &[Work]) -> Vec<Arc<Entry>> {
+        let core = self.core();
+        let entries = works.iter().map(|work| {
+            let involved = work.involved();
+            Arc::new(Entry {
+                arrival: arrival.clone(),
+                label: self.label.clone(),
+                tag: self.tag,
+                number: work.number(),
+                sends: work.sends(),
+                all: involved.iter().map(|(member, _)| *member).collect(),
+                awaited: Mutex::new(involved),
+                transits: Mutex::default(),
+                ended_transits: core.ended_transits.clone(),
+            })
+        });
+        let entries: Vec<Arc<Entry>> = entries.collect();
+        let mut state = core.state.lock();
+        state.running.extend(entries.iter().cloned());
+        if !state.observed {
+            core.failed.notify_all();
+        }
+        entries
+    }
+
+    fn start(&self, entry: Arc<Entry>, work: Work) {
+        let core = self.core();
+        let missed = work
+            .involved()
             .iter()
             .find_map(|(_, rank)| core.missed(&entry, *rank));
         if let Some(member) = missed {
@@ -574,36 +634,9 @@ impl NetworkGroup {
         let job = Box::new(move || own.run(&running, work));
         if let Err(error) = core.pool.run(job) {
             let error = system("a thread for collective operations was refused", error);
-            core.state
-                .lock()
-                .running
-                .retain(|other| !Arc::ptr_eq(other, &entry));
-            finish(arrival, Err(core.fail(&error)));
+            let cause = core.fail(&error);
+            core.finish(&entry, Err(cause));
         }
-    }
-
-    /// Does the transfers of a rank to itself, which meet in order.
-    fn copy_own(&self, arrival: &Arc<Arrival>, own: &[(usize, &Message)]) -> Result<()> {
-        let end = |sends| {
-            own.iter()
-                .filter(move |(_, message)| message.sends == sends)
-        };
-        for ((_, sent), (_, received)) in end(true).zip(end(false)) {
-            if (sent.count, sent.data_type) != (received.count, received.data_type) {
-                let me = self.me as u32;
-                let number = arrival.number();
-                let error = self.label.mismatch(number, (me, *sent), (me, *received));
-                return Err(error);
-            }
-            if let Some(transfer) = Transfer::new(received.span, sent.span)
-                && !sent.span.is_empty()
-            {
-                self.core().backend.copy_now(transfer);
-            }
-            finish(arrival, Ok(()));
-            finish(arrival, Ok(()));
-        }
-        Ok(())
     }
 
     /// Takes back an operation whose stream gave it up: the others cannot end it any more.
@@ -640,13 +673,29 @@ impl NetworkGroup {
             let own = state.running.iter().filter(|entry| entry.tag == self.tag);
             own.cloned().collect()
         };
-        if let Some(entry) = own.first() {
-            core.fail(&entry.lost(self.me as u32, "destroyed its communicator"));
+        let me = self.me as u32;
+        let own = own
+            .first()
+            .map(|entry| (entry.arrival.clone(), entry.number));
+        let own = own.or_else(|| {
+            let own = core.own.lock();
+            own.first_of(self.tag)
+                .map(|first| (first.clone(), first.number()))
+        });
+        if let Some((arrival, number)) = own {
+            let why = "destroyed its communicator";
+            core.fail(&self.label.lost(arrival.operation(), number, me, why));
         }
-        let mut content = LEFT.to_le_bytes().to_vec();
-        content.extend(self.tag.to_le_bytes());
-        content.extend(self.begun.load(Ordering::Acquire).to_le_bytes());
-        core.notify(&content);
+        let others = (0..).zip(self.members.iter());
+        let others = others.filter(|(member, _)| *member != me);
+        for (member, rank) in others {
+            let mut content = LEFT.to_le_bytes().to_vec();
+            content.extend(self.tag.to_le_bytes());
+            self.begun.as_seen_by(member).put(&mut content);
+            core.notify(*rank, content);
+        }
+        let others = self.members.len() - 1;
+        core.state.lock().departures.leave(self.tag, others);
     }
 
     pub(crate) fn fail(&self, error: &Error) {
@@ -664,7 +713,15 @@ impl NetworkGroup {
                 .find(|entry| entry.tag == self.tag && entry.arrival.has_waited(now) >= limit);
             late.cloned()
         };
-        let Some(entry) = late else { return };
+        let Some(entry) = late else {
+            let own = core.own.lock();
+            let late = own.late(self.tag, &self.label, (now, limit));
+            drop(own);
+            if let Some(error) = late {
+                core.fail(&error);
+            }
+            return;
+        };
         let awaited = entry.awaited.lock().clone();
         let mut missing: Vec<u32> = awaited.iter().map(|(member, _)| *member).collect();
         if missing.is_empty() {

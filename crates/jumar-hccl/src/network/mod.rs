@@ -7,6 +7,7 @@
 //! is there. Data cannot hold up notices: an operation that ends in the middle of a message leaves its connection blocked, and Gloo
 //! does not end the transfer that is in progress when a connection breaks.
 
+mod departure;
 pub(crate) mod gathering;
 mod host;
 mod link;

@@ -217,6 +217,11 @@ impl Work {
             .collect()
     }
 
+    /// Returns whether the transfer of one of several sends; `None` for a collective.
+    pub(super) fn sends(&self) -> Option<bool> {
+        self.message.as_ref().map(|message| message.sends)
+    }
+
     /// Returns the number that messages use.
     pub(super) fn number(&self) -> u64 {
         self.key[2]

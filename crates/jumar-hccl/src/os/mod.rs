@@ -12,6 +12,7 @@ use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::ptr;
 use std::time::Duration;
 
@@ -328,11 +329,11 @@ pub fn random() -> io::Result<u128> {
     }
 }
 
-/// Returns the user of the process at the other end of a socket.
+/// Returns the user and the number of the process at the other end of a socket: the one that connected, or the one that listens.
 ///
 /// # Errors
 /// What the system refused.
-pub fn user_of(socket: &impl AsRawFd) -> io::Result<u32> {
+pub fn process_at(socket: &impl AsRawFd) -> io::Result<(u32, u32)> {
     let mut found = libc::ucred {
         pid: 0,
         uid: u32::MAX,
@@ -349,7 +350,41 @@ pub fn user_of(socket: &impl AsRawFd) -> io::Result<u32> {
             &raw mut length,
         )
     };
-    checked(done).map(|_| found.uid)
+    checked(done).map(|_| (found.uid, found.pid.unsigned_abs()))
+}
+
+/// Connects to a socket with a name in the abstract namespace. Does not wait for a process that accepts no connections.
+///
+/// # Errors
+/// `WouldBlock`: that is so; what the system refused.
+pub fn connect_at_once(name: &str) -> io::Result<UnixStream> {
+    let mut address = libc::sockaddr_un {
+        sun_family: libc::AF_UNIX as libc::sa_family_t,
+        sun_path: [0; 108],
+    };
+    // The name begins behind a zero.
+    let Some(path) = address.sun_path.get_mut(1..=name.len()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    for (to, from) in path.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: the call takes numbers alone.
+    let socket = owned(unsafe { libc::socket(libc::AF_UNIX, kind, 0) })?;
+    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
+    // SAFETY: the address lives until the call returns, and holds that many bytes.
+    let done = unsafe {
+        libc::connect(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            length as libc::socklen_t,
+        )
+    };
+    checked(done)?;
+    let socket = UnixStream::from(socket);
+    socket.set_nonblocking(false)?;
+    Ok(socket)
 }
 
 /// Returns this process's user.

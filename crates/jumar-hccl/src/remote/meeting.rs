@@ -139,6 +139,31 @@ pub(super) struct Meeting {
     key: u128,
 }
 
+fn root_gone(info: &RootInfo, why: &str) -> Error {
+    Error::new(
+        ErrorKind::CommRootGone,
+        format!(
+            "process {}, which made the root information, cannot be reached: {why}",
+            info.process
+        ),
+    )
+}
+
+/// Checks that the process which made root information runs, and that this one can know it.
+fn reachable(info: &RootInfo, sees_itself: bool, started: Option<u64>) -> Result<()> {
+    if !sees_itself {
+        return Err(Error::new(
+            ErrorKind::CommUnsupported,
+            "the ranks of one machine find each other's memory through /proc, and this process has no /proc",
+        )
+        .fix("Mount /proc in the container or the root directory that the program runs in."));
+    }
+    match started == Some(info.started) {
+        true => Ok(()),
+        false => Err(root_gone(info, "it has ended")),
+    }
+}
+
 fn halves(key: u128) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
 }
@@ -169,18 +194,13 @@ impl Meeting {
     /// # Errors
     /// `CommRootGone`: it has ended; `CommArgument`: the file is another.
     pub(super) fn open(info: &RootInfo) -> Result<Meeting> {
-        let gone = |why: String| {
-            Error::new(
-                ErrorKind::CommRootGone,
-                format!(
-                    "process {}, which made the root information, cannot be reached: {why}",
-                    info.process
-                ),
-            )
-        };
-        if os::start_of(info.process) != Some(info.started) {
-            return Err(gone("it has ended".to_owned()));
-        }
+        let gone = |why: String| root_gone(info, &why);
+        let own = std::process::id();
+        reachable(
+            info,
+            os::start_of(own).is_some(),
+            os::start_of(info.process),
+        )?;
         let file = Mapping::open(info.process, info.descriptor, MEETING, MEETING_BYTES, true)
             .map_err(|error| gone(error.to_string()))?;
         let same = (0..2).all(|at| file.load(MEETING_KEY + at) == halves(info.key)[at]);
@@ -203,6 +223,10 @@ impl Meeting {
 
     fn word(&self, rank: u32, at: usize) -> u64 {
         self.file.load(record(rank as usize) + at)
+    }
+
+    fn stage(&self, rank: u32) -> u64 {
+        self.word(rank, RECORD_STATE)
     }
 
     fn name(&self, rank: u32) -> String {
@@ -279,22 +303,25 @@ impl Meeting {
         loop {
             let seen = self.file.load(MEETING_CHANGES);
             let missing: Vec<u32> = (0..own.size)
-                .filter(|rank| self.word(*rank, RECORD_STATE) < state)
+                .filter(|rank| self.stage(*rank) < state)
                 .collect();
             if missing.is_empty() {
                 return Ok(());
             }
             let incomplete = |sentence| Err(Error::new(ErrorKind::CommIncomplete, sentence));
-            let ended = missing.iter().find(|rank| {
+            // One that has come this far can have ended too. Only one that has all it needs from the meeting may.
+            let ended = (0..own.size).find(|rank| {
+                let is_through = self.stage(*rank) >= CONNECTED;
                 // Written in the other order: where the start is known, so is the process.
-                let started = self.word(**rank, RECORD_STARTED);
-                let process = self.word(**rank, RECORD_PROCESS);
-                started != 0 && u32::try_from(process).ok().and_then(os::start_of) != Some(started)
+                let started = self.word(*rank, RECORD_STARTED);
+                let process = u32::try_from(self.word(*rank, RECORD_PROCESS));
+                let found = process.ok().and_then(os::start_of);
+                !is_through && started != 0 && found != Some(started)
             });
             if let Some(rank) = ended {
                 return incomplete(format!(
                     "rank {rank} (process {}) ended while {} ranks were creating a communicator",
-                    self.word(*rank, RECORD_PROCESS),
+                    self.word(rank, RECORD_PROCESS),
                     own.size
                 ));
             }
@@ -473,5 +500,55 @@ mod tests {
         assert_eq!(kind(b"JUMAR-HCCL-1 1 2 3 4 5 "), refused);
         bytes[14] = 200;
         assert_eq!(kind(&bytes), refused);
+    }
+
+    #[test]
+    fn without_proc_a_process_that_runs_is_not_said_to_have_ended() {
+        let (_meeting, info) = Meeting::create(1).expect("memory");
+        let kind = |sees_itself, started| {
+            let found = reachable(&info, sees_itself, started);
+            found.map_err(|error| (error.kind(), error.sentence().to_owned()))
+        };
+        assert_eq!(kind(true, Some(info.started)), Ok(()));
+        let (ended, sentence) = kind(true, Some(info.started + 1)).expect_err("another one");
+        assert_eq!(ended, ErrorKind::CommRootGone);
+        assert!(sentence.contains("has ended"), "{sentence}");
+        let (blind, sentence) = kind(false, None).expect_err("it sees nothing");
+        assert_eq!(blind, ErrorKind::CommUnsupported);
+        assert!(sentence.contains("has no /proc"), "{sentence}");
+    }
+
+    /// The rank that ended had come; another one, which has not, is not what the ranks wait for in vain.
+    #[test]
+    fn a_rank_that_ended_after_it_had_come_is_named_before_the_limit() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .expect("a process");
+        let (meeting, info) = Meeting::create(1).expect("memory");
+        let at = record(1);
+        let started = os::start_of(child.id()).expect("it runs");
+        meeting
+            .file
+            .store(at + RECORD_PROCESS, u64::from(child.id()));
+        meeting.file.store(at + RECORD_STARTED, started);
+        meeting.change(1, FILLED);
+        child.kill().expect("it runs");
+        child.wait().expect("it has ended");
+        let limit = Duration::from_secs(60);
+        let own = Joiner {
+            size: 3,
+            rank: 0,
+            device: 0,
+            name: "",
+            digest: 0,
+            until: Instant::now() + limit,
+            limit,
+        };
+        let opened = Meeting::open(&info).expect("this process runs");
+        let error = opened.join(&own, 0).map(drop).expect_err("rank 1 ended");
+        assert_eq!(error.kind(), ErrorKind::CommIncomplete);
+        let who = format!("rank 1 (process {}) ended", child.id());
+        assert!(error.sentence().contains(&who), "{error}");
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Instant, Mutex, Ordering, fence};
-use jumar_hal::{Backend, Poller, Span, SpinLock, Transfer};
-use jumar_types::{Error, Result};
-use smallvec::{SmallVec, smallvec};
+use jumar_hal::{Backend, Poller, Span, SpinLock};
+use jumar_types::Error;
+use smallvec::SmallVec;
 
 use super::layout::{
     HEAD_FAILURE, HEAD_LACKED_SLOT, HEAD_LEFT, HEAD_MAPPED, HEAD_PROCESSOR, HEAD_READABLE,
@@ -17,17 +17,12 @@ use super::layout::{
 use super::wake::WakePage;
 use super::work::{LeftBehind, Running};
 use crate::arrival::Arrival;
-use crate::operation::{Message, Operation};
 use crate::os::{self, Mapping, Process, processor};
 use crate::polling::{Pauses, Placement};
+use crate::posted::Posted;
 use crate::protocol;
-use crate::words::{Label, error_of, number_of};
-
-/// Up to how many bytes an operation that comes does not interrupt a brief sleep of the process's own thread.
-const SMALL_BYTES: usize = 64 << 10;
-
-/// The tag of the communicator that all ranks of a mesh belong to.
-const EVERYONE: u64 = 1;
+use crate::sequence::Sequence;
+use crate::words::{error_of, number_of};
 
 /// Another rank.
 pub(super) struct Peer {
@@ -67,39 +62,38 @@ pub(super) enum Access {
 pub(crate) struct Mesh {
     rank: usize,
     device: u32,
-    segment: Mapping,
+    pub(super) segment: Mapping,
     /// By rank; none for this rank.
     peers: Vec<Option<Peer>>,
-    wake: Arc<WakePage>,
-    backend: Arc<dyn Backend>,
-    slots: SpinLock<Slots>,
-    running: SpinLock<Vec<Arc<Entry>>>,
+    pub(super) wake: Arc<WakePage>,
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) slots: SpinLock<Slots>,
+    pub(super) running: SpinLock<Vec<Arc<Entry>>>,
+    /// Transfers of this rank to itself.
+    pub(super) own: Mutex<Posted>,
     /// The threads that poll for its operations.
     pollers: AtomicU32,
     placement: Placement,
-    failure: Mutex<Option<Error>>,
+    pub(super) failure: Mutex<Option<Error>>,
     /// Whether there is a failure, for those who look without the lock.
-    has_failed: AtomicBool,
+    pub(super) has_failed: AtomicBool,
     /// How often the ranks were resumed: failures of earlier times are over.
-    epoch: AtomicU32,
+    pub(super) epoch: AtomicU32,
 }
 
-struct Slots {
+pub(super) struct Slots {
     used: [bool; SLOTS],
     generations: [u64; SLOTS],
     left_behind: Vec<LeftBehind>,
-    ended: Vec<Ended>,
+    pub(super) ended: Vec<Ended>,
 }
 
 /// The collectives of one identity that have ended for this rank.
-struct Ended {
+pub(super) struct Ended {
     /// The communicator's.
-    tag: u64,
+    pub(super) tag: u64,
     identity: u64,
-    /// All with a lower number have.
-    below: u64,
-    /// Others that have, in no order.
-    beyond: Vec<u64>,
+    numbers: Sequence,
 }
 
 impl Slots {
@@ -118,28 +112,22 @@ impl Slots {
             self.ended.push(Ended {
                 tag: left.tag,
                 identity: left.identity,
-                below: 0,
-                beyond: Vec::new(),
+                numbers: Sequence::default(),
             });
             self.ended.len() - 1
         });
-        let ended = &mut self.ended[at];
-        ended.beyond.push(left.number);
-        while let Some(at) = ended.beyond.iter().position(|one| *one == ended.below) {
-            ended.beyond.swap_remove(at);
-            ended.below += 1;
-        }
+        self.ended[at].numbers.add(left.number);
     }
 }
 
 /// An operation that runs.
-struct Entry {
-    work: Mutex<Option<Running>>,
-    arrival: Arc<Arrival>,
-    tag: u64,
-    is_large: bool,
+pub(super) struct Entry {
+    pub(super) work: Mutex<Option<Running>>,
+    pub(super) arrival: Arc<Arrival>,
+    pub(super) tag: u64,
+    pub(super) is_large: bool,
     /// A bit for each rank that it waits for. Only a hint: it decides how this rank waits.
-    awaited: AtomicU64,
+    pub(super) awaited: AtomicU64,
 }
 
 impl Mesh {
@@ -164,6 +152,7 @@ impl Mesh {
                 ended: Vec::new(),
             }),
             running: SpinLock::default(),
+            own: Mutex::default(),
             pollers: AtomicU32::new(0),
             placement: Placement::default(),
             failure: Mutex::default(),
@@ -331,7 +320,7 @@ impl Mesh {
     pub(super) fn ended_below(&self, identity: u64) -> u64 {
         let slots = self.slots.lock();
         let known = slots.ended.iter().find(|ended| ended.identity == identity);
-        known.map_or(0, |ended| ended.below)
+        known.map_or(0, |ended| ended.numbers.below())
     }
 
     /// Announces what this rank has read to those ranks whose operations may wait for a free slot.
@@ -347,7 +336,7 @@ impl Mesh {
     }
 
     /// Frees the slots of operations that have ended, where `may` returns true.
-    fn free_slots(&self, may: impl Fn(&LeftBehind) -> bool) {
+    pub(super) fn free_slots(&self, may: impl Fn(&LeftBehind) -> bool) {
         self.free(&mut self.slots.lock(), may);
     }
 
@@ -388,12 +377,12 @@ impl Mesh {
         WakePage::announce_to_all(peers.map(|peer| &*peer.wake));
     }
 
-    fn announce_to_all(&self) {
+    pub(super) fn announce_to_all(&self) {
         self.announce(0..self.peers.len());
     }
 
     /// Steps an operation. Reports whether anything was done.
-    fn drive(&self, entry: &Arc<Entry>) -> bool {
+    pub(super) fn drive(&self, entry: &Arc<Entry>) -> bool {
         let step = {
             let mut work = entry.work.lock();
             let Some(running) = work.as_mut() else {
@@ -419,7 +408,7 @@ impl Mesh {
                     self.running
                         .lock()
                         .retain(|other| !Arc::ptr_eq(other, entry));
-                    finish_one(&entry.arrival);
+                    entry.arrival.finish_one();
                 }
                 step.progressed || step.done
             }
@@ -431,7 +420,7 @@ impl Mesh {
     }
 
     /// Fails the communicator: what runs here ends, and the other ranks learn why.
-    fn fail(&self, error: Error) {
+    pub(super) fn fail(&self, error: Error) {
         {
             let mut failure = self.failure.lock();
             if failure.is_some() {
@@ -456,18 +445,25 @@ impl Mesh {
         self.end_all(&error);
     }
 
-    fn end_all(&self, error: &Error) {
+    pub(super) fn end_all(&self, error: &Error) {
         let all = std::mem::take(&mut *self.running.lock());
-        self.end(all, error);
+        let own = self.own.lock().take_all();
+        self.end(all, own, error);
     }
 
-    fn end(&self, entries: Vec<Arc<Entry>>, error: &Error) {
+    /// Ends operations, and executions with transfers of this rank to itself.
+    pub(super) fn end(&self, entries: Vec<Arc<Entry>>, own: Vec<Arc<Arrival>>, error: &Error) {
+        let mut arrivals = own;
         for entry in entries {
             let work = entry.work.lock().take();
             if let Some(mut work) = work {
                 work.abandon(self);
-                work.call().arrival().complete(Err(error.clone()));
+                arrivals.push(work.call().arrival().clone());
             }
+        }
+        // The memory belongs to the program again once no transfer of a batch uses it.
+        for arrival in arrivals {
+            arrival.complete(Err(error.clone()));
         }
     }
 
@@ -612,248 +608,5 @@ impl Poller for Mesh {
         self.pollers.fetch_sub(1, Ordering::Relaxed);
         // The process's own thread looks again at what was left to this one.
         self.wake.announce();
-    }
-}
-
-fn finish_one(arrival: &Arc<Arrival>) {
-    // The last one needs not say so to the others.
-    let is_last = arrival.left.load(Ordering::Acquire) == 1;
-    if is_last || arrival.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-        arrival.complete(Ok(()));
-    }
-}
-
-/// The ranks of one communicator among those of a mesh.
-pub(crate) struct RemoteGroup {
-    mesh: Arc<Mesh>,
-    tag: u64,
-    label: Label,
-    members: Arc<[u32]>,
-    me: usize,
-}
-
-impl RemoteGroup {
-    pub(super) fn everyone(mesh: Arc<Mesh>, label: Label) -> RemoteGroup {
-        RemoteGroup {
-            tag: EVERYONE,
-            members: (0..label.size).collect(),
-            me: mesh.rank,
-            mesh,
-            label,
-        }
-    }
-
-    /// Returns the group of some of the members, which includes this rank.
-    pub(crate) fn child(&self, tag: u64, label: Label, ranks: &[u32]) -> Arc<RemoteGroup> {
-        let members: Arc<[u32]> = ranks
-            .iter()
-            .filter_map(|rank| self.members.get(*rank as usize).copied())
-            .collect();
-        let own = self.mesh.rank as u32;
-        let me = members.iter().position(|rank| *rank == own);
-        Arc::new(RemoteGroup {
-            mesh: self.mesh.clone(),
-            tag,
-            label,
-            members,
-            me: me.unwrap_or(0),
-        })
-    }
-
-    /// Returns what a thread polls that waits for an operation.
-    pub(crate) fn poller(&self) -> Arc<dyn Poller> {
-        self.mesh.clone()
-    }
-
-    pub(crate) fn failure(&self) -> Option<Error> {
-        match self.mesh.has_failed.load(Ordering::Acquire) {
-            true => self.mesh.failure.lock().clone(),
-            false => None,
-        }
-    }
-
-    pub(crate) fn recover(&self) {
-        let mesh = &self.mesh;
-        // What the others have not read, they never will: their operations of that time have failed.
-        mesh.free_slots(|_| true);
-        // Numbers start anew.
-        mesh.slots.lock().ended.clear();
-        mesh.epoch.fetch_add(1, Ordering::AcqRel);
-        mesh.segment.store(HEAD_FAILURE, 0);
-        let mut failure = mesh.failure.lock();
-        *failure = None;
-        mesh.has_failed.store(false, Ordering::Release);
-    }
-
-    /// Takes in an operation that this rank has reached.
-    pub(crate) fn arrive(&self, arrival: &Arc<Arrival>, epoch: u32) {
-        if let Some(failure) = self.failure() {
-            // It was queued before the failure, and ends as those that were waiting.
-            arrival.complete(Err(failure));
-            return;
-        }
-        let membership = (&self.members, self.me);
-        let is_large = arrival.operation().bytes() > SMALL_BYTES;
-        let entry = |work: &dyn Fn() -> Running| {
-            Arc::new(Entry {
-                work: Mutex::new(Some(work())),
-                arrival: arrival.clone(),
-                tag: self.tag,
-                is_large,
-                awaited: AtomicU64::new(0),
-            })
-        };
-        let entries: SmallVec<[Arc<Entry>; 1]> = match arrival.operation() {
-            Operation::Collective(own) => {
-                let key = (self.tag, epoch);
-                smallvec![entry(&|| Running::collective(
-                    arrival, own, membership, key
-                ))]
-            }
-            Operation::Messages(messages) => {
-                let (own, others): (Vec<_>, Vec<_>) = messages
-                    .iter()
-                    .enumerate()
-                    .partition(|(_, message)| message.peer as usize == self.me);
-                if let Err(error) = self.copy_own(arrival, &own) {
-                    self.mesh.fail(error.clone());
-                    arrival.complete(Err(error));
-                    return;
-                }
-                let entries = others.into_iter().map(|(at, message)| {
-                    let key = (self.tag, epoch);
-                    entry(&|| Running::message(arrival, at, *message, membership, key))
-                });
-                entries.collect()
-            }
-        };
-        self.mesh.running.lock().extend(entries.iter().cloned());
-        // A failure since the look above has ended what it found, and found none of these.
-        if let Some(failure) = self.failure() {
-            self.mesh.end_all(&failure);
-        }
-        for entry in &entries {
-            // A large one continues as far as it can: to wake the process's own thread takes longer than to look once more.
-            while self.mesh.drive(entry) && is_large {}
-        }
-        // The process's own thread continues it, and watches the other processes meanwhile.
-        if !arrival.is_complete() {
-            self.mesh.wake.note_arrival();
-            if is_large {
-                self.mesh.wake.interrupt();
-            }
-        }
-    }
-
-    /// Does the transfers of a rank to itself, which meet in order.
-    fn copy_own(&self, arrival: &Arc<Arrival>, own: &[(usize, &Message)]) -> Result<()> {
-        let end = |sends| {
-            own.iter()
-                .filter(move |(_, message)| message.sends == sends)
-        };
-        for ((_, sent), (_, received)) in end(true).zip(end(false)) {
-            if (sent.count, sent.data_type) != (received.count, received.data_type) {
-                let me = self.me as u32;
-                return Err(self
-                    .label
-                    .mismatch(arrival.number(), (me, sent), (me, received)));
-            }
-            if let Some(transfer) = Transfer::new(received.span, sent.span)
-                && !sent.span.is_empty()
-            {
-                self.mesh.backend.copy_now(transfer);
-            }
-            finish_one(arrival);
-            finish_one(arrival);
-        }
-        Ok(())
-    }
-
-    /// Takes back an operation whose stream gave it up: the others cannot end it any more.
-    pub(crate) fn abandon(&self, arrival: &Arc<Arrival>) {
-        if arrival.is_complete() {
-            return;
-        }
-        let error = self.label.lost(
-            arrival.operation(),
-            arrival.number(),
-            arrival.rank,
-            "gave it up: its stream was aborted or destroyed",
-        );
-        self.mesh.fail(error.clone());
-        arrival.complete(Err(error));
-    }
-
-    /// Ends an operation of this rank, without failing the group.
-    pub(crate) fn withdraw(&self, arrival: &Arc<Arrival>, error: &Error) {
-        let own = {
-            let mut running = self.mesh.running.lock();
-            let (own, others) = running
-                .drain(..)
-                .partition(|entry| Arc::ptr_eq(&entry.arrival, arrival));
-            *running = others;
-            own
-        };
-        self.mesh.end(own, error);
-    }
-
-    /// Announces that this rank's communicator was destroyed, and ends what runs.
-    pub(crate) fn leave(&self) {
-        let mesh = &self.mesh;
-        let left = mesh.segment.load(HEAD_LEFT);
-        mesh.segment
-            .store(LEFT + left as usize % LEFT_COUNT, self.tag);
-        mesh.segment.add(HEAD_LEFT, 1);
-        mesh.announce_to_all();
-        mesh.slots
-            .lock()
-            .ended
-            .retain(|ended| ended.tag != self.tag);
-        let own = {
-            let mut running = mesh.running.lock();
-            let (own, others) = running.drain(..).partition(|entry| entry.tag == self.tag);
-            *running = others;
-            own
-        };
-        let first = |entries: &Vec<Arc<Entry>>| {
-            let entry = entries.first()?;
-            let work = entry.work.lock();
-            Some(
-                work.as_ref()?
-                    .call()
-                    .lost(self.me, "destroyed its communicator"),
-            )
-        };
-        if let Some(error) = first(&own) {
-            mesh.end(own, &error);
-        }
-    }
-
-    pub(crate) fn fail(&self, error: &Error) {
-        self.mesh.fail(error.clone());
-    }
-
-    pub(crate) fn cancel(&self, error: &Error) {
-        self.mesh.end_all(error);
-    }
-
-    /// Fails the operations that have waited too long.
-    pub(crate) fn expire(&self, now: Instant, limit: Duration) {
-        let late = self
-            .mesh
-            .running
-            .lock()
-            .iter()
-            .find(|entry| entry.tag == self.tag && entry.arrival.has_waited(now) >= limit)
-            .cloned();
-        let Some(entry) = late else { return };
-        let error = entry.work.lock().as_ref().map(|work| {
-            let awaited = work.awaited(&self.mesh);
-            let call = work.call();
-            call.timeout(&self.mesh, &awaited, limit.as_secs_f64())
-        });
-        if let Some(error) = error {
-            self.mesh.fail(error);
-        }
     }
 }

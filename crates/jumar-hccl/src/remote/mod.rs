@@ -1,5 +1,6 @@
 //! Ranks in several processes of one machine.
 
+mod group;
 pub(crate) mod layout;
 mod meeting;
 mod mesh;
@@ -22,9 +23,9 @@ use crate::network::gathering::{self, Gathering, Guest};
 use crate::network::{self, Network, RootAddress, no_plugin};
 use crate::os;
 use crate::words::{Label, system};
+pub(crate) use group::RemoteGroup;
 pub use meeting::RootInfo;
 use meeting::{Joiner, Meeting};
-pub(crate) use mesh::RemoteGroup;
 use progress::Progress;
 use wake::WakePage;
 

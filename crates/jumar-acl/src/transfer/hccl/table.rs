@@ -16,6 +16,9 @@ const LONGEST_PATH: usize = 4096;
 const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The most ranks of a table.
 const MOST_RANKS: usize = 65_536;
+/// The most layers of the network that a rank of version 2.0 is in, and the most addresses that it has in each.
+const MOST_LAYERS: usize = 8;
+const MOST_ADDRESSES: usize = 24;
 
 /// The ranks of a table, by number.
 #[derive(Debug)]
@@ -91,6 +94,83 @@ fn matches(found: usize, object: &Value, name: &str) -> Result<()> {
     }
 }
 
+/// Checks that the table says that it is complete. The forms with servers have to.
+fn check_status(value: &Value, version: &str) -> Result<()> {
+    match value.get("status") {
+        Some(Value::String(status)) if status == "completed" => Ok(()),
+        None if !matches!(version, "1.0" | "1.2") => Ok(()),
+        None => key(format!(
+            "the rank table has no \"status\"; in version {version} it must be \"completed\""
+        )),
+        Some(other) => key(format!(
+            "the rank table's \"status\" is {other}; it must be \"completed\""
+        )),
+    }
+}
+
+/// Reads an address, if there is one.
+fn address(object: &Value, name: &str) -> Result<Option<IpAddr>> {
+    let wrong = |found: &Value| {
+        key(format!(
+            "the rank table's \"{name}\" is {found}; it must be an IPv4 or IPv6 address"
+        ))
+    };
+    match object.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
+        Some(found @ Value::String(text)) => match text.trim().parse() {
+            Ok(address) => Ok(Some(address)),
+            Err(_) => wrong(found),
+        },
+        Some(other) => wrong(other),
+    }
+}
+
+/// Checks a port, if there is one.
+fn check_port(object: &Value, name: &str, of: &str) -> Result<()> {
+    let Some(found) = object.get(name) else {
+        return Ok(());
+    };
+    match found.as_str() == Some("") || (1..=65_535).contains(&number(object, name, of)?) {
+        true => Ok(()),
+        false => key(format!(
+            "the rank table's \"{name}\" is {found}; it must be a port, 1 to 65535"
+        )),
+    }
+}
+
+/// Checks what a CPU does not use of a device's entry: a card would not start with it if it were wrong.
+fn check_connections(device: &Value) -> Result<()> {
+    for name in ["device_ip", "backup_device_ip"] {
+        address(device, name)?;
+    }
+    for name in ["device_port", "backup_device_port", "host_port"] {
+        check_port(device, name, "device")?;
+    }
+    Ok(())
+}
+
+/// Checks the layers of a rank of version 2.0.
+fn check_layers(rank: &Value) -> Result<()> {
+    let lists = |object: &Value, name: &str, most: usize| -> Result<Vec<Value>> {
+        match object.get(name) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(all)) if all.len() <= most => Ok(all.clone()),
+            Some(_) => key(format!(
+                "the rank table's \"{name}\" has to be a list of up to {most} entries"
+            )),
+        }
+    };
+    for layer in lists(rank, "level_list", MOST_LAYERS)? {
+        for place in lists(&layer, "rank_addr_list", MOST_ADDRESSES)? {
+            if matches!(place["addr_type"].as_str(), Some("IPV4" | "IPV6")) {
+                address(&place, "addr")?;
+            }
+        }
+    }
+    Ok(())
+}
+
 impl RankTable {
     /// Reads a file, and returns its bytes too.
     ///
@@ -124,14 +204,7 @@ impl RankTable {
             None => return key("the rank table has no \"version\""),
             Some(other) => return key(format!("the rank table's \"version\" is {other}")),
         };
-        match value.get("status").and_then(Value::as_str) {
-            None | Some("completed") => {}
-            Some(other) => {
-                return key(format!(
-                    "the rank table's \"status\" is \"{other}\"; it must be \"completed\""
-                ));
-            }
-        }
+        check_status(value, version)?;
         let found = match version {
             "1.0" | "1.2" => servers(value, version == "1.2")?,
             "2.0" => plain_ranks(value)?,
@@ -228,21 +301,12 @@ fn servers(value: &Value, super_nodes: bool) -> Result<Vec<(u32, Rank)>> {
         if !names.insert(name.clone()) {
             return key(format!("server \"{name}\" is in the rank table twice"));
         }
-        let host = match server.get("host_ip").and_then(Value::as_str) {
-            None | Some("") => name.parse().ok(),
-            Some(address) => match address.trim().parse() {
-                Ok(address) => Some(address),
-                Err(_) => {
-                    return key(format!(
-                        "the rank table's \"host_ip\" is \"{address}\"; it must be an IPv4 or IPv6 address"
-                    ));
-                }
-            },
-        };
+        let host = address(server, "host_ip")?.or_else(|| name.parse().ok());
         for device in list(server, "device", "server")? {
             if super_nodes && device.get("super_device_id").and_then(Value::as_str) == Some("") {
                 return key("a \"super_device_id\" of the rank table is empty");
             }
+            check_connections(device)?;
             let rank = Rank {
                 device: number(device, "device_id", "device")?,
                 server: name.clone(),
@@ -260,6 +324,8 @@ fn plain_ranks(value: &Value) -> Result<Vec<(u32, Rank)>> {
     member(value, "rank_count", "top level")?;
     matches(ranks.len(), value, "rank_count")?;
     let read = |rank: &Value| {
+        check_connections(rank)?;
+        check_layers(rank)?;
         // Which machine a rank is on stands in the lowest layer; without layers there is one machine.
         let layer = rank.get("level_list").and_then(|layers| layers.get(0));
         let server = layer
@@ -284,6 +350,7 @@ fn groups(value: &Value) -> Result<Vec<(u32, Rank)>> {
         for instance in list(group, "instance_list", "group")? {
             let server = text(instance, "server_id", "instance")?;
             for device in list(instance, "devices", "instance")? {
+                check_connections(device)?;
                 let rank = Rank {
                     device: number(device, "device_id", "device")?,
                     server: server.clone(),
@@ -346,6 +413,93 @@ mod tests {
         assert_eq!(table(r#""server_id":"node""#).expect("1.0"), None);
         assert!(table(r#""server_id":"node","host_ip":"10.0""#).is_err());
         assert_eq!(parse(PLAIN).expect("1.0").root_address(), None);
+    }
+
+    #[test]
+    fn a_table_with_servers_has_to_say_that_it_is_complete() {
+        let without = PLAIN.replace("\"status\":\"completed\",", "");
+        for version in ["1.0", "1.2"] {
+            let error = parse(&without.replace("1.0", version)).expect_err("refused");
+            assert_eq!(error.kind(), ErrorKind::CommTableKey);
+            let wanted = format!("no \"status\"; in version {version} it must be \"completed\"");
+            assert!(error.sentence().contains(&wanted), "{error}");
+        }
+        for wrong in ["null", "1", "[\"completed\"]", "\"Completed\""] {
+            let table = PLAIN.replace("\"completed\"", wrong);
+            let error = parse(&table).expect_err("refused");
+            assert!(
+                error.sentence().contains(&format!("is {wrong};")),
+                "{error}"
+            );
+        }
+        let newer = r#"{"version":"2.0","rank_count":1,"rank_list":[{"rank_id":0,"device_id":0}]}"#;
+        assert!(parse(newer).is_ok(), "version 2.0 need not");
+    }
+
+    #[test]
+    fn addresses_and_ports_are_of_the_right_form_though_a_cpu_uses_none() {
+        let device = |more: &str| {
+            let table = PLAIN.replace(
+                "\"device_id\":\"1\"",
+                &format!("\"device_id\":\"1\",{more}"),
+            );
+            parse(&table)
+                .map(drop)
+                .map_err(|error| error.sentence().to_owned())
+        };
+        for fits in [
+            r#""device_ip":"192.168.1.30""#,
+            r#""device_ip":"fd00::1","device_port":"16666","host_port":60000"#,
+            r#""device_ip":"","backup_device_ip":"10.0.0.2","backup_device_port":"65535""#,
+            r#""something_else":300"#,
+        ] {
+            assert_eq!(device(fits), Ok(()), "{fits}");
+        }
+        for (name, value) in [
+            ("device_ip", "\"192.168.1.300\""),
+            ("device_ip", "300"),
+            ("device_ip", "\"192.168.1\""),
+            ("backup_device_ip", "\"fd00::g\""),
+        ] {
+            let sentence = device(&format!("\"{name}\":{value}")).expect_err("refused");
+            let wanted = format!("\"{name}\" is {value}; it must be an IPv4 or IPv6 address");
+            assert!(sentence.contains(&wanted), "{sentence}");
+        }
+        for name in ["device_port", "host_port", "backup_device_port"] {
+            for value in ["\"0\"", "65536", "\"x\"", "-1"] {
+                let sentence = device(&format!("\"{name}\":{value}")).expect_err("refused");
+                assert!(
+                    sentence.contains(&format!("\"{name}\" is {value};")),
+                    "{sentence}"
+                );
+            }
+        }
+        let newer = |layers: &str| {
+            let table = format!(
+                r#"{{"version":"2.0","rank_count":1,"rank_list":[{{"rank_id":0,"device_id":0,"level_list":{layers}}}]}}"#
+            );
+            parse(&table)
+                .map(drop)
+                .map_err(|error| error.sentence().to_owned())
+        };
+        let at = |kind: &str, address: &str| {
+            newer(&format!(
+                r#"[{{"net_layer":0,"net_instance_id":"a","rank_addr_list":[{{"addr_type":"{kind}","addr":"{address}"}}]}}]"#
+            ))
+        };
+        assert_eq!(at("IPV4", "10.0.0.1"), Ok(()));
+        assert_eq!(at("EID", "000000000000002000100000df0010cd"), Ok(()));
+        assert!(
+            at("IPV4", "10.0.0.300")
+                .expect_err("refused")
+                .contains("\"10.0.0.300\"")
+        );
+        let many = vec!["{}"; MOST_LAYERS + 1].join(",");
+        assert!(
+            newer(&format!("[{many}]"))
+                .expect_err("refused")
+                .contains("up to 8")
+        );
     }
 
     #[test]
