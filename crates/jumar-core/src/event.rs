@@ -26,7 +26,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::capture::{EventAction, Mark, Taken};
 use crate::device::Device;
-use crate::gate::{Op, Phase};
+use crate::gate::{Op, Phase, WaitEnd};
 use crate::ipc_control_page::{IpcControlPage, Kind};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
@@ -410,9 +410,15 @@ impl Event {
                 .fix("Record the event before the wait is queued."));
             }
         };
+        let ends = match (self.family, record) {
+            (EventFamily::Classic, _) => WaitEnd::Level,
+            (EventFamily::Default | EventFamily::Ex, 0) => WaitEnd::Unknown,
+            (EventFamily::Default | EventFamily::Ex, _) => WaitEnd::Newest,
+        };
         let op = || Op::Wait {
             event: self.number,
             record,
+            ends,
         };
         stream.queue_with(
             caller,

@@ -7,7 +7,7 @@ use jumar_hal::Task;
 use jumar_types::Result;
 
 use super::Event;
-use crate::gate::Op;
+use crate::gate::{Op, WaitEnd};
 use crate::ipc_control_page::{ControlPageRecord, ControlPageWait, IpcControlPage};
 use crate::{Caller, Stream};
 
@@ -49,6 +49,7 @@ impl Event {
         let op = || Op::Wait {
             event: self.number,
             record: 0,
+            ends: WaitEnd::Newest,
         };
         let task = Task::Until { condition, limit };
         stream
