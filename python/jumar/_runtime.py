@@ -441,8 +441,9 @@ class Event(_Object):
 
     def __init__(self) -> None:
         ensure_context()
-        self._handle, code = acl.rt.create_event_with_flag(_EVENT_FLAGS)
-        check("acl.rt.create_event_with_flag", code)
+        # An event of the other family stays set from its first record on, so that a later wait does not wait for a new record.
+        self._handle, code = acl.rt.create_event_ex_with_flag(_EVENT_FLAGS)
+        check("acl.rt.create_event_ex_with_flag", code)
 
     def _release(self, handle: int) -> int:
         return int(acl.rt.destroy_event(handle))

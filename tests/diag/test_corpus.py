@@ -247,14 +247,14 @@ def test_a_program_of_somebody_who_knew_the_list_alone(source, fresh, given, tmp
     assert found == set() and done.returncode == 0, done.stderr
 
 
-def test_three_in_ten_of_the_programs_were_written_from_the_list_alone():
+def test_a_quarter_of_the_programs_were_written_from_the_list_alone():
     # Programs of Ascend C are not counted: all were written with the checks in view.
     every = {path.name for path in [*SOURCES, *SCRIPTS]}
     assert set(BLIND) <= every and len(set(BLIND)) == len(BLIND)
     assert set(EXPECTED) == {path.name for path in FRESH}
     share = (len(BLIND) + len(FRESH)) / (len(every) + len(FRESH))
     print(f"corpus: {len(every) + len(FRESH)} programs, {len(BLIND) + len(FRESH)} of them from the list alone, {share:.1%}")
-    assert share >= 0.3
+    assert len(BLIND) + len(FRESH) >= 80 and share >= 0.25
 
 
 def test_each_mistake_has_three_programs_at_least():

@@ -148,14 +148,42 @@ def test_streams_events_and_time():
     assert first.closed and second.closed
 
 
+class Gate:
+    """Holds streams until it is opened: an event that is a level, for which streams can wait before it is recorded."""
+
+    def __init__(self):
+        self.handle, code = acl.rt.create_event_with_flag(1)
+        assert code == 0
+
+    def hold(self, stream):
+        assert acl.rt.stream_wait_event(stream.handle, self.handle) == 0
+
+    def open(self, stream):
+        assert acl.rt.record_event(self.handle, stream.handle) == 0
+
+
+def test_an_event_recorded_again_stands_for_the_newer_record():
+    gate, event = Gate(), jumar.Event()
+    with jumar.Stream() as opener, jumar.Stream() as held, jumar.Stream() as waiting:
+        opener.record(event)
+        opener.synchronize(timeout=10.0)
+        gate.hold(held)
+        held.record(event)
+        waiting.wait(event)
+        with pytest.raises(jumar.WaitTimeoutError):
+            waiting.synchronize(timeout=0.01)
+        gate.open(opener)
+        waiting.synchronize(timeout=10.0)
+
+
 def test_a_wait_with_a_limit_ends():
-    gate = jumar.Event()
+    gate = Gate()
     with jumar.Stream() as opener, jumar.Stream() as held:
-        held.wait(gate)
+        gate.hold(held)
         with pytest.raises(jumar.WaitTimeoutError) as caught:
             held.synchronize(timeout=0.01)
         assert isinstance(caught.value, TimeoutError)
-        opener.record(gate)
+        gate.open(opener)
         held.synchronize(timeout=10.0)
 
 
@@ -284,14 +312,14 @@ def test_forgotten_objects_are_released():
 
 
 def test_memory_of_forgotten_arrays_stays_until_the_stream_has_used_it():
-    gate = jumar.Event()
+    gate = Gate()
     with jumar.Stream() as opener, jumar.Stream() as held:
-        held.wait(gate)
+        gate.hold(held)
         # Both arrays between are forgotten before anything of it has run.
         back = jumar.array(np.full(256, 7.0, np.float32)).to_device(held).to_host(held)
         for _ in range(8):
             jumar.array(np.zeros(256, np.float32)).to_device()
-        opener.record(gate)
+        gate.open(opener)
         held.synchronize(timeout=10.0)
         assert set(back.tolist()) == {7.0}
         assert not held._deferred
@@ -391,16 +419,16 @@ except RuntimeError as error:
 
 
 def test_waiting_leaves_other_threads_running():
-    gate = jumar.Event()
+    gate = Gate()
     turns = []
     with jumar.Stream() as opener, jumar.Stream() as held:
-        held.wait(gate)
+        gate.hold(held)
 
         def open_later():
             jumar.Device(0).use()
             for turn in range(1000):
                 turns.append(turn)
-            opener.record(gate)
+            gate.open(opener)
 
         thread = threading.Thread(target=open_later)
         thread.start()

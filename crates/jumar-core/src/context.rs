@@ -466,17 +466,28 @@ impl Context {
             stream.waits_for_others()?;
         }
         let until = limit.map(|limit| Instant::now() + limit);
-        let ticket = self
-            .shared
-            .gate
-            .admit(caller, self.device.number(), None, || Op::WaitForContext)?;
-        self.shared.gate.report(ticket, Phase::Started);
+        let gate = &self.shared.gate;
+        let numbers: Vec<u32> = match gate.is_observed() {
+            true => streams.iter().map(|stream| stream.number()).collect(),
+            false => Vec::new(),
+        };
+        let op = || Op::WaitForContext { streams: &numbers };
+        let ticket = gate.admit(caller, self.device.number(), None, op)?;
+        gate.report(ticket, Phase::Started);
         let mut result = Ok(());
         for stream in streams {
             result = result.and(stream.drain(until));
         }
         self.shared.drain_pools();
-        self.shared.gate.report(ticket, Phase::Finished);
+        // An expired wait does not count as a wait.
+        let expired = result
+            .as_ref()
+            .err()
+            .filter(|error| error.kind() == ErrorKind::StreamTimeout);
+        gate.report(
+            ticket,
+            expired.map_or(Phase::Finished, |error| Phase::Failed(error.clone())),
+        );
         result
     }
 

@@ -8,7 +8,7 @@ use jumar_hal::{Condition, Cost, Program, Task};
 use jumar_types::{ErrorKind, Result};
 
 use crate::device::Device;
-use crate::gate::Op;
+use crate::gate::{Op, WaitEnd};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 
@@ -126,6 +126,7 @@ impl CountNotify {
         let op = || Op::Wait {
             event: self.number,
             record: 0,
+            ends: WaitEnd::Counted,
         };
         stream
             .submit(caller, Task::Until { condition, limit }, op)

@@ -27,7 +27,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::capture::{EventAction, Mark, Taken};
 use crate::device::Device;
-use crate::gate::{Op, Phase};
+use crate::gate::{Op, Phase, WaitEnd};
 use crate::ipc_control_page::{IpcControlPage, Kind, Lanes, SharedRecord, wait_for_other_process};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
@@ -386,6 +386,7 @@ impl Event {
         let of_other_process = self
             .of_other_process(&state)
             .map(|record| Arc::new(Signal::shared(Arc::new(record))));
+        let is_of_other_process = of_other_process.is_some();
         let newest = (self.family, &state.newest, &state.next, of_other_process);
         let (signal, record) = match newest {
             (.., Some(signal)) => (signal, 0),
@@ -417,9 +418,16 @@ impl Event {
                 .fix("Record the event before the wait is queued."));
             }
         };
+        let ends = match (self.family, record) {
+            (EventFamily::Classic, _) => WaitEnd::Level,
+            (EventFamily::Ex, 0) if is_of_other_process => WaitEnd::Newest,
+            (EventFamily::Default | EventFamily::Ex, 0) => WaitEnd::Unknown,
+            (EventFamily::Default | EventFamily::Ex, _) => WaitEnd::Newest,
+        };
         let op = || Op::Wait {
             event: self.number,
             record,
+            ends,
         };
         stream.queue_with(
             caller,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jumar_hal::sync::{AtomicBool, AtomicU64, Ordering, RwLock, now_ns};
 use jumar_types::{Error, Result};
 
-use crate::Caller;
+use crate::{Caller, ValueTest};
 use jumar_hal::Span;
 
 /// An operation, with what it reads, writes and orders.
@@ -73,6 +73,8 @@ pub enum Op<'a> {
         event: u64,
         /// The number of the record waited for; 0 when it is whichever comes next.
         record: u64,
+        /// Which records end the wait.
+        ends: WaitEnd,
     },
     /// An execution of a captured model records an event, or waits for its newest record, among its steps. Only the order is
     /// shown: nothing is reported of it.
@@ -100,6 +102,8 @@ pub enum Op<'a> {
         at: Span,
         /// What it is compared with.
         value: u64,
+        /// How it is compared.
+        test: ValueTest,
     },
     /// A program runs on the device.
     Launch {
@@ -125,7 +129,25 @@ pub enum Op<'a> {
         record: u64,
     },
     /// The host waits for every stream of a context.
-    WaitForContext,
+    WaitForContext {
+        /// The numbers of the context's streams.
+        streams: &'a [u32],
+    },
+}
+
+/// Which records end the wait of a stream: the order that the wait promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// The record that was the newest one when the wait was queued.
+    Newest,
+    /// Any record since the last reset: the event is a level, which later records leave set.
+    Level,
+    /// Any record that no earlier wait has taken: the wait clears what it waited for.
+    Taken,
+    /// Several records, whose changes together make the number that is waited for.
+    Counted,
+    /// A record that has not been queued, or something that is not a record.
+    Unknown,
 }
 
 impl Op<'_> {
@@ -146,7 +168,7 @@ impl Op<'_> {
             | Op::Callback { .. }
             | Op::WaitForStream
             | Op::WaitForEvent { .. }
-            | Op::WaitForContext => {}
+            | Op::WaitForContext { .. } => {}
         }
     }
 }
@@ -498,7 +520,7 @@ mod tests {
         };
         let lookups = Lookups::default();
         let caller = Caller::new(&CALL, &lookups);
-        let refused = gate.admit(&caller, 0, None, || Op::WaitForContext);
+        let refused = gate.admit(&caller, 0, None, || Op::WaitForContext { streams: &[] });
         assert!(refused.is_err());
         let seen = [&first, &last].map(|probe| {
             let [before, after] = [&probe.before, &probe.after];
@@ -520,7 +542,7 @@ mod tests {
         };
         let caller = Caller::new(&CALL, &lookups);
         let pass = || {
-            let ticket = gate.admit(&caller, 0, None, || Op::WaitForContext);
+            let ticket = gate.admit(&caller, 0, None, || Op::WaitForContext { streams: &[] });
             let ticket = ticket.expect("the probe refuses nothing");
             gate.report(ticket, Phase::Finished);
             ticket

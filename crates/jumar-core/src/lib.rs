@@ -41,7 +41,7 @@ pub use context::{Context, Team};
 pub use count_notify::{CountChange, CountNotify, CountWait};
 pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
-pub use gate::{Admission, Gate, Op, Phase, Probe, Rows};
+pub use gate::{Admission, Gate, Op, Phase, Probe, Rows, WaitEnd};
 pub use ipc::MemoryName;
 pub use kernel::{
     ArgumentBuffer, Arguments, Attribute, Binary, FailedLaunch, Function, LaunchParameters,

@@ -8,7 +8,7 @@ use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::device::Device;
-use crate::gate::Op;
+use crate::gate::{Op, Phase, WaitEnd};
 use crate::ipc_control_page::{IpcControlPage, Kind, SharedBit};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
@@ -104,6 +104,7 @@ impl Notify {
         let op = || Op::Wait {
             event: self.number,
             record: 0,
+            ends: WaitEnd::Taken,
         };
         let task = Task::Wait {
             signal: self.signal.clone(),
@@ -114,8 +115,17 @@ impl Notify {
     }
 
     /// Clears the notify at once, in no order with any stream.
-    pub fn reset(&self) {
+    ///
+    /// # Errors
+    /// What the gate answers.
+    pub fn reset(&self, caller: &Caller<'_>) -> Result<()> {
+        let gate = &self.shared.gate;
+        let op = || Op::ResetEvent { event: self.number };
+        let ticket = gate.admit(caller, self.device.number(), None, op)?;
+        gate.report(ticket, Phase::Started);
         self.signal.clear();
+        gate.report(ticket, Phase::Finished);
+        Ok(())
     }
 
     /// Lets other processes have the notify. Returns the number by which they find it; with `listed_only`, those alone that

@@ -26,7 +26,8 @@ pub enum ValueTest {
 }
 
 impl ValueTest {
-    fn passes(self, word: u64, value: u64) -> bool {
+    /// Returns whether a word passes the test against a value.
+    pub fn passes(self, word: u64, value: u64) -> bool {
         match self {
             ValueTest::AtLeast => word.wrapping_sub(value) as i64 >= 0,
             ValueTest::Equal => word == value,
@@ -179,6 +180,7 @@ impl Stream {
         self.submit(caller, Task::Until { condition, limit }, || Op::WaitValue {
             at: word,
             value,
+            test,
         })
         .map(drop)
     }

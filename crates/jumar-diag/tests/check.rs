@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
-use jumar_core::{Admission, Op, Phase, Probe, Span};
+use jumar_core::{Admission, Op, Phase, Probe, Span, ValueTest, WaitEnd};
 use jumar_diag::check::{Check, Memory, Options};
 
 static TICKETS: AtomicU64 = AtomicU64::new(0);
@@ -76,7 +76,11 @@ fn a_million_tasks_leave_no_more_behind_than_a_thousand() {
                 check,
                 other,
                 "aclrtStreamWaitEvent",
-                Op::Wait { event, record },
+                Op::Wait {
+                    event,
+                    record,
+                    ends: WaitEnd::Newest,
+                },
             );
             done(check, ticket);
             let extra = BASE + (1 << 21) + round % 3 * 4096;
@@ -592,4 +596,182 @@ fn what_a_callback_may_use_is_left_alone_until_the_host_has_waited() {
     let ([fills, guards], (errors, _)) = copies();
     assert!(fills == 1 && guards > 0, "{fills} fills, {guards} guards");
     assert_eq!(errors, 1, "the source of the copy has changed");
+}
+
+/// A step of a program of two streams: 1 fills a buffer over and over, 2 copies from it.
+#[derive(Clone, Copy)]
+enum Step {
+    Fill,
+    Record,
+    Wait(WaitEnd),
+    /// Of stream 2.
+    Reset,
+    /// The host waits for stream 1.
+    Finish,
+    Read,
+    Write(u64),
+    WaitFor(ValueTest, u64),
+}
+
+/// Returns the number of errors in a sequence of steps.
+fn errors_in(steps: &[Step]) -> u64 {
+    let check = check();
+    allocate(&check, BASE, 4096);
+    allocate(&check, BASE + 4096, 4096);
+    let word = span(BASE + 2048, 8);
+    let event = 7;
+    for (index, step) in steps.iter().enumerate() {
+        let record = index as u64 + 1;
+        let (stream, call, op) = match *step {
+            Step::Fill => {
+                let to = span(BASE, 64);
+                (1, "aclrtMemsetAsync", Op::Fill { to })
+            }
+            Step::Record => (1, "aclrtRecordEvent", Op::Record { event, record }),
+            Step::Wait(ends) => {
+                let op = Op::Wait {
+                    event,
+                    record,
+                    ends,
+                };
+                (2, "aclrtStreamWaitEvent", op)
+            }
+            Step::Reset => (2, "aclrtResetEvent", Op::ResetEvent { event }),
+            Step::Finish => (1, "aclrtSynchronizeStream", Op::WaitForStream),
+            Step::Read => {
+                let copy = Op::Copy {
+                    to: span(BASE + 4096, 64),
+                    from: span(BASE, 64),
+                    direction: "device to device",
+                };
+                (2, "aclrtMemcpyAsync", copy)
+            }
+            Step::Write(value) => (1, "aclrtValueWrite", Op::WriteValue { to: word, value }),
+            Step::WaitFor(test, value) => {
+                let at = word;
+                (2, "aclrtValueWait", Op::WaitValue { at, value, test })
+            }
+        };
+        done(&check, admit(&check, Some(stream), call, op));
+    }
+    check.totals().0
+}
+
+#[test]
+fn a_level_that_was_not_reset_lets_the_next_wait_pass_early() {
+    use Step::{Fill, Finish, Read, Record, Reset, Wait};
+    let wait = Wait(WaitEnd::Level);
+    assert_eq!(errors_in(&[Fill, Record, wait, Read]), 0);
+    // The second wait may pass at the first record: the rule about it, and the read that it does not order. The second fill
+    // races with the first read.
+    let twice = [Fill, Record, wait, Read, Fill, Record, wait, Read];
+    assert_eq!(errors_in(&twice), 3);
+    let recorded_first = [Fill, Record, Fill, Record, wait, Read];
+    assert_eq!(errors_in(&recorded_first), 2);
+    let reset = [Fill, Record, wait, Reset, Fill, Record, wait, Read];
+    assert_eq!(errors_in(&reset), 0);
+    let finished = [Fill, Record, wait, Fill, Record, Finish, wait, Read];
+    assert_eq!(errors_in(&finished), 0);
+    let moves = [Fill, Record, Fill, Record, Wait(WaitEnd::Newest), Read];
+    assert_eq!(errors_in(&moves), 0);
+}
+
+#[test]
+fn a_wait_for_a_notify_takes_one_record() {
+    use Step::{Fill, Read, Record, Wait};
+    let wait = Wait(WaitEnd::Taken);
+    assert_eq!(errors_in(&[Fill, Record, wait, Read]), 0);
+    assert_eq!(
+        errors_in(&[Fill, Record, wait, Fill, Record, wait, Read]),
+        0
+    );
+    // One wait behind two records: the first record ends it.
+    assert_eq!(errors_in(&[Fill, Record, Fill, Record, wait, Read]), 1);
+    assert_eq!(
+        errors_in(&[Fill, Record, Fill, Record, wait, wait, Read]),
+        0
+    );
+}
+
+#[test]
+fn a_number_that_several_records_make_is_behind_all_of_them() {
+    use Step::{Fill, Read, Record, Wait};
+    let wait = Wait(WaitEnd::Counted);
+    assert_eq!(errors_in(&[Fill, Record, Fill, Record, wait, Read]), 0);
+}
+
+#[test]
+fn a_wait_for_a_value_is_behind_the_first_write_that_passes() {
+    use Step::{Fill, Read, WaitFor, Write};
+    let at_least = |value| WaitFor(ValueTest::AtLeast, value);
+    assert_eq!(
+        errors_in(&[Fill, Write(1), Fill, Write(2), at_least(2), Read]),
+        0
+    );
+    assert_eq!(
+        errors_in(&[Fill, Write(1), Fill, Write(2), at_least(1), Read]),
+        1
+    );
+    let equal = WaitFor(ValueTest::Equal, 2);
+    assert_eq!(errors_in(&[Fill, Write(1), Fill, Write(2), equal, Read]), 0);
+    // No write that was seen passes: nothing is concluded.
+    assert_eq!(errors_in(&[Fill, Write(1), at_least(5), Read]), 0);
+}
+
+/// The host waits on a thread of its own while the main thread queues a fill; then the host frees the memory.
+fn freed_after(wait: Op<'_>, stream: Option<u32>) -> u64 {
+    let check = check();
+    allocate(&check, BASE, 4096);
+    fill(&check, Some(1), BASE, 64);
+    let (event, record) = (7, 1);
+    let op = Op::Record { event, record };
+    done(&check, admit(&check, Some(1), "aclrtRecordEvent", op));
+    let (waits, queued) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|scope| {
+        let queue = || {
+            waits.wait();
+            check.begin_call("aclrtMemsetAsync", None);
+            fill(&check, Some(1), BASE, 64);
+            check.end_call(Default::default());
+            let op = Op::Record { event, record: 2 };
+            check.begin_call("aclrtRecordEvent", None);
+            done(&check, admit(&check, Some(1), "aclrtRecordEvent", op));
+            check.end_call(Default::default());
+            queued.wait();
+        };
+        scope.spawn(queue);
+        check.begin_call("a wait of the host", None);
+        let wait = admit(&check, stream, "a wait of the host", wait);
+        waits.wait();
+        queued.wait();
+        done(&check, wait);
+        check.end_call(Default::default());
+    });
+    let (span, device) = (span(BASE, 4096), Some(0));
+    admit(&check, None, "aclrtFree", Op::Free { span, device });
+    check.totals().0
+}
+
+#[test]
+fn a_wait_of_the_host_does_not_include_what_is_queued_during_it() {
+    let (event, record) = (7, 1);
+    assert_eq!(freed_after(Op::WaitForEvent { event, record }, None), 1);
+    assert_eq!(freed_after(Op::WaitForContext { streams: &[1] }, None), 1);
+    assert_eq!(freed_after(Op::WaitForStream, Some(1)), 1);
+}
+
+#[test]
+fn a_wait_for_a_context_does_not_include_streams_of_another_one() {
+    let freed_after_waiting_for = |streams: &[u32]| {
+        let check = check();
+        allocate(&check, BASE, 4096);
+        fill(&check, Some(1), BASE, 64);
+        let op = Op::WaitForContext { streams };
+        done(&check, admit(&check, None, "aclrtSynchronizeDevice", op));
+        let (span, device) = (span(BASE, 4096), Some(0));
+        admit(&check, None, "aclrtFree", Op::Free { span, device });
+        check.totals().0
+    };
+    assert_eq!(freed_after_waiting_for(&[1, 2]), 0);
+    assert_eq!(freed_after_waiting_for(&[2]), 1);
 }

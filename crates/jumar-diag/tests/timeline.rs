@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use jumar_core::{Admission, Op, Phase, Probe, Span, now_ns};
+use jumar_core::{Admission, Op, Phase, Probe, Span, WaitEnd, now_ns};
 use jumar_diag::trace::Trace;
 use jumar_types::{Error, ErrorKind};
 use serde_json::Value;
@@ -188,6 +188,7 @@ fn two_streams_and_an_event_have_rows_slices_and_flows() {
             Op::Wait {
                 event: 7,
                 record: 21,
+                ends: WaitEnd::Newest,
             },
         );
         admit(
@@ -281,6 +282,7 @@ fn a_wait_for_whichever_record_comes_points_at_the_one_that_came() {
             Op::Wait {
                 event: 4,
                 record: 0,
+                ends: WaitEnd::Taken,
             },
         );
         start(&trace, 1);

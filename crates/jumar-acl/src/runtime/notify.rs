@@ -71,7 +71,7 @@ pub fn aclrtNotifyBatchReset(cx: &Cx<'_>, notifies: Option<&[Raw]>, count: usize
         })
         .collect::<Result<Vec<_>>>()?;
     for notify in found {
-        notify.reset();
+        notify.reset(&cx.caller())?;
     }
     Ok(())
 }

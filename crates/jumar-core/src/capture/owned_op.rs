@@ -20,7 +20,7 @@ impl OwnedOp {
     /// Keeps an operation.
     pub(crate) fn new(op: &Op<'_>) -> OwnedOp {
         let mut owned_op = OwnedOp {
-            op: Op::WaitForContext,
+            op: Op::WaitForContext { streams: &[] },
             name: "".into(),
             reads: Box::default(),
             writes: Box::default(),
@@ -86,18 +86,26 @@ impl OwnedOp {
                 owned_op.writes = [to].into();
                 Op::WriteValue { to, value }
             }
-            Op::WaitValue { at, value } => {
+            Op::WaitValue { at, value, test } => {
                 owned_op.reads = [at].into();
-                Op::WaitValue { at, value }
+                Op::WaitValue { at, value, test }
             }
             Op::Record { event, record } => Op::Record { event, record },
-            Op::Wait { event, record } => Op::Wait { event, record },
+            Op::Wait {
+                event,
+                record,
+                ends,
+            } => Op::Wait {
+                event,
+                record,
+                ends,
+            },
             Op::Edge { event, records } => Op::Edge { event, records },
             Op::ResetEvent { event } => Op::ResetEvent { event },
             Op::Callback { blocks } => Op::Callback { blocks },
             Op::WaitForStream => Op::WaitForStream,
             Op::WaitForEvent { event, record } => Op::WaitForEvent { event, record },
-            Op::WaitForContext => Op::WaitForContext,
+            Op::WaitForContext { .. } => Op::WaitForContext { streams: &[] },
         };
         owned_op
     }
@@ -147,7 +155,7 @@ impl OwnedOp {
             | Op::Callback { .. }
             | Op::WaitForStream
             | Op::WaitForEvent { .. }
-            | Op::WaitForContext => TaskKind::Other,
+            | Op::WaitForContext { .. } => TaskKind::Other,
         }
     }
 
@@ -169,7 +177,9 @@ impl OwnedOp {
             Op::Edge { .. } => "wait",
             Op::ResetEvent { .. } => "reset of an event",
             Op::Callback { .. } => "host callback",
-            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => "wait of the host",
+            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext { .. } => {
+                "wait of the host"
+            }
         }
     }
 }

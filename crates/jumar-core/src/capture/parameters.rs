@@ -252,7 +252,11 @@ impl GraphTask {
     ) -> Result<()> {
         let graph = self.graph()?;
         let condition = Arc::new(Wanted::new(&graph.shared, word, test, value, caller)?);
-        let owned_op = OwnedOp::new(&Op::WaitValue { at: word, value });
+        let owned_op = OwnedOp::new(&Op::WaitValue {
+            at: word,
+            value,
+            test,
+        });
         let limit = None;
         self.change(&graph, Task::Until { condition, limit }, owned_op)
     }

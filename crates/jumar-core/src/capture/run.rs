@@ -15,7 +15,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::control::Control;
 use super::group::Slot;
 use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, TaskKind, drivers};
-use crate::gate::{Op, Phase as Progress};
+use crate::gate::{Op, Phase as Progress, WaitEnd};
 use crate::memory::Lookups;
 use crate::runtime::Shared;
 use crate::{Caller, Event, Stream};
@@ -550,6 +550,7 @@ impl Graph {
             let unknown = || Op::Wait {
                 event: u64::MAX,
                 record: 0,
+                ends: WaitEnd::Unknown,
             };
             let gate = &self.shared.gate;
             let ticket = gate.admit(caller, self.device, Some(stream.number()), unknown)?;

@@ -196,7 +196,7 @@ impl Races {
         let deadlock = &mut self.deadlock;
         deadlock.changes += 1;
         let what = match &admission.op {
-            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
+            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext { .. } => {
                 let host = HostWait {
                     stream: admission.stream,
                     location,

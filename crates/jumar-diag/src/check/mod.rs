@@ -19,6 +19,7 @@ mod order;
 mod race;
 mod report;
 pub mod rules;
+mod signals;
 mod source_location;
 mod watchpoints;
 
@@ -79,6 +80,15 @@ pub trait Memory: Send + Sync {
     fn touches(&self) -> Vec<Touch> {
         Vec::new()
     }
+}
+
+/// What a program asks about.
+#[derive(Clone, Copy, Debug)]
+pub enum Query {
+    /// A stream, by its number: all that was queued.
+    Stream(u32),
+    /// An event, by its number: its newest record.
+    Event(u64),
 }
 
 /// How many ended objects of one kind are remembered.
@@ -556,9 +566,14 @@ impl Check {
         self.state().races.event_ended(event);
     }
 
-    /// Records that the host knows an event to be done.
-    pub fn host_knows_event(&self, event: u64) {
-        self.as_thread(|state, me, _| state.races.host_knows_event(me, event));
+    /// Records that a call of the calling thread begins to ask whether something is done.
+    pub fn query_begins(&self, of: Query) {
+        self.as_thread(|state, me, _| state.races.query_begins(me, of));
+    }
+
+    /// Records the answer of that call.
+    pub fn query_ended(&self, is_done: bool) {
+        self.as_thread(|state, me, _| state.races.query_ended(me, is_done));
     }
 
     /// Records that the host knows everything to be done (a reset, a finalise).

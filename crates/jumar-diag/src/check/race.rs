@@ -13,13 +13,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use jumar_core::{Admission, Op, Phase, Span};
+use jumar_core::{Admission, Op, Phase, Span, WaitEnd};
 
 use super::callbacks::Callbacks;
 use super::cells::{Access, Cell, Region, Verb};
 use super::conflict::{AccessCheck, Needs, line, race, verb, who};
 use super::deadlock::DeadlockState;
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
+use super::signals::{Known, Signal};
 use super::watchpoints::Guarded;
 use super::{Allocation, Finding, Interest, Memory, SourceLocation, report};
 
@@ -32,18 +33,12 @@ const MOST_SAMPLED: usize = 64 << 20;
 /// The number of newest tasks whose source location is kept for failures.
 const QUEUED: usize = 1 << 16;
 
-#[derive(Default)]
-struct Recorded {
-    /// The stream waited for something unknown: a wait for this may imply any order.
-    blind: bool,
-    newest: Clock,
-    all: Clock,
-}
-
 enum Pending {
     Stream(usize, usize, Clock),
-    Event(usize, u64),
-    Device(usize, u32),
+    /// A wait of the host: its thread, and what it comes after.
+    Host(usize, Known),
+    /// A wait of the host for streams.
+    Context(usize, Vec<u32>, Known),
     /// Of a stream, which waits until it returns or not, behind what the clock says.
     Callback(u32, bool, Clock),
 }
@@ -76,8 +71,10 @@ pub(super) struct OpContext<'a> {
 #[derive(Default)]
 pub(super) struct Races {
     pub(super) order: Order,
-    events: Numbers<u64, Recorded>,
-    words: Numbers<usize, Clock>,
+    pub(super) events: Numbers<u64, Signal>,
+    words: Numbers<usize, Signal>,
+    /// What the answer of a query, under way on a thread, would mean, and the stream that it is about.
+    pub(super) queries: Numbers<usize, (Known, Option<u32>)>,
     pending: Numbers<u64, Pending>,
     sampled: Numbers<u64, Sampled>,
     sampled_bytes: usize,
@@ -206,7 +203,10 @@ impl Races {
             return found;
         }
         if let Op::Edge { event, records } = admission.op {
-            self.edge(actor, event, records);
+            match records {
+                true => self.record(actor, event, context.location),
+                false => self.wait(actor, event, WaitEnd::Newest),
+            }
             return found;
         }
         let at = match stream {
@@ -295,27 +295,31 @@ impl Races {
                     }
                 }
             }
-            Op::Record { event, .. } => self.edge(actor, *event, true),
-            Op::Wait { event, record } => match self.events.get(event) {
-                Some(recorded) => {
-                    let clock = match record {
-                        0 => &recorded.all,
-                        _ => &recorded.newest,
-                    };
-                    self.order.learns(actor, clock);
-                    self.order.actors[actor].blind |= recorded.blind;
+            Op::Record { event, .. } => self.record(actor, *event, context.location),
+            Op::Wait { event, ends, .. } => {
+                self.wait(actor, *event, *ends);
+                if *ends == WaitEnd::Level {
+                    found.extend(self.stale_level(&access, *event));
                 }
-                None => self.order.actors[actor].blind = true,
-            },
-            Op::WriteValue { to, .. } => {
-                let clock = &self.order.actors[actor].clock;
-                join(self.words.entry(to.address()).or_default(), clock);
+            }
+            Op::ResetEvent { event } => {
+                if let Some(signal) = self.events.get_mut(event) {
+                    signal.clear(&self.order.actors[actor], (actor, at));
+                }
+            }
+            Op::WriteValue { to, value } => {
+                let signal = self.words.entry(to.address()).or_default();
+                let writer = &self.order.actors[actor];
+                signal.clear(writer, (actor, at));
+                signal.record(writer, (actor, at), context.location, *value);
                 self.mark_written(*to);
             }
-            Op::WaitValue { at, .. } => match self.words.get(&at.address()) {
-                Some(clock) => self.order.learns(actor, clock),
-                None => self.order.actors[actor].blind = true,
-            },
+            Op::WaitValue { at, value, test } => {
+                let clock = &self.order.actors[actor].clock;
+                let signal = self.words.get(&at.address());
+                let known = signal.and_then(|word| word.end_of_wait_for((*test, *value), clock));
+                self.learn(actor, known);
+            }
             Op::Callback { blocks } => {
                 self.callbacks.queue();
                 let clock = self.order.actors[actor].clock.clone();
@@ -326,32 +330,31 @@ impl Races {
             }
             Op::WaitForEvent { event, .. } => {
                 context.interest.found(admission.ticket);
-                self.pending
-                    .insert(admission.ticket, Pending::Event(thread, *event));
+                // Another record, by another thread, is not waited for.
+                if let Some(known) = self.events.get(event).and_then(Signal::newest) {
+                    context.interest.found(admission.ticket);
+                    self.pending
+                        .insert(admission.ticket, Pending::Host(thread, known));
+                }
             }
-            Op::WaitForContext => {
+            Op::WaitForContext { streams } => {
                 context.interest.found(admission.ticket);
+                let mut known = Known::default();
+                for stream in *streams {
+                    if let Some(stream) = self.order.known_stream(*stream) {
+                        let Actor { clock, blind, .. } = &self.order.actors[stream];
+                        join(&mut known.clock, clock);
+                        known.blind |= *blind;
+                    }
+                }
+                let streams = streams.to_vec();
                 self.pending
-                    .insert(admission.ticket, Pending::Device(thread, admission.device));
+                    .insert(admission.ticket, Pending::Context(thread, streams, known));
             }
             // An operation that this does not know may do anything: nothing is concluded from it.
             _ => {}
         }
         found
-    }
-
-    /// A stream records an event, or waits for its newest record.
-    fn edge(&mut self, actor: usize, event: u64, records: bool) {
-        if records {
-            let Actor { clock, blind, .. } = &self.order.actors[actor];
-            let recorded = self.events.entry(event).or_default();
-            recorded.blind = *blind;
-            join(&mut recorded.all, clock);
-            recorded.newest.clone_from(clock);
-        } else if let Some(recorded) = self.events.get(&event) {
-            self.order.learns(actor, &recorded.newest);
-            self.order.actors[actor].blind |= recorded.blind;
-        }
     }
 
     fn note_queued(&mut self, ticket: u64, location: SourceLocation) {
@@ -371,6 +374,14 @@ impl Races {
             ("actors", self.order.actors.len()),
             ("events", self.events.len()),
             ("words", self.words.len()),
+            (
+                "signals",
+                self.events
+                    .values()
+                    .chain(self.words.values())
+                    .map(Signal::len)
+                    .sum(),
+            ),
             ("pending", self.pending.len()),
             ("sampled", self.sampled.len()),
             ("guarded", self.guarded.len()),
@@ -391,8 +402,8 @@ impl Races {
     pub(super) fn waited(&self, ticket: u64) -> Option<Option<u32>> {
         match self.pending.get(&ticket)? {
             Pending::Stream(_, actor, _) => Some(Some(self.order.actors[*actor].number)),
-            Pending::Device(..) => Some(None),
-            Pending::Event(..) | Pending::Callback(..) => None,
+            Pending::Context(..) => Some(None),
+            Pending::Host(..) | Pending::Callback(..) => None,
         }
     }
 
@@ -466,28 +477,14 @@ impl Races {
                     self.order.learns(thread, &clock);
                 }
             }
-            (Some(Pending::Event(thread, event)), Phase::Finished) => {
-                self.host_knows_event(thread, event);
+            (Some(Pending::Host(thread, known)), Phase::Finished) => {
+                self.host_knows(thread, known);
             }
-            (Some(Pending::Device(thread, device)), Phase::Finished) => {
-                let of_device = |stream: &usize| self.order.actors[*stream].device == device;
-                let streams: Vec<usize> = self
-                    .order
-                    .all_streams()
-                    .into_iter()
-                    .filter(of_device)
-                    .collect();
-                if streams
-                    .iter()
-                    .any(|stream| self.order.actors[*stream].blind)
-                {
-                    self.host_knows_all(thread);
-                }
+            (Some(Pending::Context(thread, streams, known)), Phase::Finished) => {
                 for stream in streams {
-                    self.callbacks
-                        .wait_for(self.order.actors[stream].number, ticket);
-                    self.order.thread_knows(thread, stream);
+                    self.callbacks.wait_for(stream, ticket);
                 }
+                self.host_knows(thread, known);
             }
             _ => {}
         }
@@ -506,14 +503,6 @@ impl Races {
 
     pub(super) fn event_ended(&mut self, event: u64) {
         self.events.remove(&event);
-    }
-
-    pub(super) fn host_knows_event(&mut self, thread: usize, event: u64) {
-        match self.events.get(&event) {
-            Some(recorded) if !recorded.blind => self.order.learns(thread, &recorded.newest),
-            Some(_) => self.host_knows_all(thread),
-            None => {}
-        }
     }
 
     pub(super) fn host_knows_all(&mut self, thread: usize) {

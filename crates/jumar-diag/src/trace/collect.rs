@@ -473,7 +473,7 @@ impl State {
                 event: *event,
                 record: *record,
             },
-            Op::Wait { event, record } => What::Wait {
+            Op::Wait { event, record, .. } => What::Wait {
                 event: *event,
                 record: *record,
             },
@@ -495,7 +495,7 @@ impl State {
                 event: *event,
                 record: *record,
             },
-            Op::WaitForContext => What::WaitForContext,
+            Op::WaitForContext { .. } => What::WaitForContext,
             _ => What::Other,
         }
     }

@@ -20,7 +20,7 @@ mod table;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use jumar::check::{Check, Finding, SourceLocation};
+use jumar::check::{Check, Finding, Query, SourceLocation};
 use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::observers::MOST;
@@ -185,6 +185,16 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
             memory::buffer(check, words[first] as usize, words[first + 1] as usize);
         }
         Before::SetDevice => replaces_context(cx, check, words),
+        Before::QueryStream => {
+            if let Some(number) = lifetimes::stream_number(words[0]) {
+                check.query_begins(Query::Stream(number));
+            }
+        }
+        Before::QueryEvent => {
+            if let Some(number) = lifetimes::known_number(check, "event", words[0]) {
+                check.query_begins(Query::Event(number));
+            }
+        }
         Before::DestroyStream => pending_stream(cx, check, words[0]),
         Before::ExecuteModel => memory::host_buffers(check, words),
         Before::WaitForEvent => unrecorded(check, call, words),
@@ -506,18 +516,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             let device = context.and_then(|context| context.device);
             lifetimes::destroyed_with_owner(check, name, device);
         }
-        After::StreamIsDone => {
-            if seen.written[1] == 0
-                && let Some(number) = lifetimes::stream_number(seen.words[0])
-            {
-                check.host_knows_stream(number);
-            }
-        }
-        After::EventIsDone { when } => {
-            if seen.written[1] == when {
-                known_event(check, seen.words[0]);
-            }
-        }
+        After::Query { when } => check.query_ended(seen.written[1] == when),
         After::RecordEvent => {
             if check
                 .object("event", seen.words[0])
@@ -569,12 +568,6 @@ fn capture_ended(stream: u64) {
 fn reported_at_the_end(check: &Check, finding: Finding) {
     if let Some(earlier) = PAST.swept.lock().replace(finding) {
         check.find(earlier);
-    }
-}
-
-fn known_event(check: &Check, handle: u64) {
-    if let Some(number) = lifetimes::known_number(check, "event", handle) {
-        check.host_knows_event(number);
     }
 }
 

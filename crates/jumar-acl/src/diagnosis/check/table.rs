@@ -24,6 +24,8 @@ pub(super) enum Before {
         first: usize,
     },
     SetDevice,
+    QueryStream,
+    QueryEvent,
     DestroyStream,
     ExecuteModel,
     WaitForEvent,
@@ -48,9 +50,8 @@ pub(super) enum After {
     EndCapture,
     ResetDevice,
     DestroyContext,
-    StreamIsDone,
-    /// The value of the second argument in that case.
-    EventIsDone {
+    /// Something was asked about: the value of the second argument if it is done.
+    Query {
         when: u64,
     },
     RecordEvent,
@@ -131,6 +132,8 @@ fn before(name: &str) -> Before {
         "aclUpdateDataBuffer" => Before::Buffer { first: 1 },
         "aclrtSetDevice" => Before::SetDevice,
         "aclrtDestroyStream" | "aclrtDestroyStreamForce" => Before::DestroyStream,
+        "aclrtStreamQuery" => Before::QueryStream,
+        "aclrtQueryEvent" | "aclrtQueryEventStatus" => Before::QueryEvent,
         "aclmdlExecute" | "aclmdlExecuteAsync" => Before::ExecuteModel,
         "aclrtSynchronizeEvent" | "aclrtSynchronizeEventWithTimeout" | "aclrtStreamWaitEvent" => {
             Before::WaitForEvent
@@ -154,9 +157,8 @@ fn after(name: &str) -> After {
         "aclmdlRICaptureEnd" => After::EndCapture,
         "aclrtResetDevice" | "aclrtResetDeviceForce" => After::ResetDevice,
         "aclrtDestroyContext" => After::DestroyContext,
-        "aclrtStreamQuery" | "aclrtSynchronizeStream" => After::StreamIsDone,
-        "aclrtQueryEventStatus" => After::EventIsDone { when: 1 },
-        "aclrtQueryEvent" => After::EventIsDone { when: 0 },
+        "aclrtStreamQuery" | "aclrtQueryEvent" => After::Query { when: 0 },
+        "aclrtQueryEventStatus" => After::Query { when: 1 },
         "aclrtRecordEvent" | "aclrtRecordEventWithFlag" => After::RecordEvent,
         "aclrtResetEvent" => After::ResetEvent,
         "aclrtDestroyEvent" => After::DestroyEvent,

@@ -494,6 +494,14 @@ pub static RULES: &[Rule] = &[
         fix: "record the event after the work",
     },
     Rule {
+        id: "JMR-EVENT-023",
+        severity: Severity::Error,
+        title: "event recorded again without a reset, and waited for",
+        statement: "An event made by aclrtCreateEventWithFlag with ACL_EVENT_SYNC stays set from its first record until aclrtResetEvent: a wait passes although a newer record is pending. Events made by aclrtCreateEvent or aclrtCreateEventExWithFlag move to each new record.",
+        statement_zh: "由 aclrtCreateEventWithFlag 以 ACL_EVENT_SYNC 创建的事件，从第一次记录起一直保持置位，直到调用 aclrtResetEvent；即使新的记录尚未完成，等待也会立即通过。由 aclrtCreateEvent 或 aclrtCreateEventExWithFlag 创建的事件则以最新的记录为准。",
+        fix: "create the event with aclrtCreateEventExWithFlag, or queue aclrtResetEvent on the waiting stream behind each wait",
+    },
+    Rule {
         id: "JMR-FILE-001",
         severity: Severity::Warning,
         title: "file outside of the working folder is written",
