@@ -280,7 +280,7 @@ class Model(_Object):
         self._output_types = [_dtype.of(info.dtype) for info in self._outputs]
         self._types = [(_dtype.of(info.dtype), info.shape) for info in self._inputs]
         infos = self._inputs + self._outputs
-        self._is_open = self._gears is None and any(info.nbytes == 0 or min(info.shape, default=0) < 0 for info in infos)
+        self._is_open = self._gears is None and any(min(info.shape, default=0) < 0 for info in infos)
         #: Whether calls run on the calling thread; None before the first execution. Models of several sizes, and of sizes that each run
         #: chooses, have one instance: the runtime keeps a run's sizes with it.
         self._direct: Optional[bool] = None

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_cat.h"
 #include "aclnnop/aclnn_foreach_abs.h"
 #include "aclnnop/aclnn_sleep.h"
 #include "aclnnop/level2/aclnn_mul.h"
@@ -118,6 +119,12 @@ static void one_executor_runs_many_times()
     REFUSED(aclSetTensorAddr(nullptr, 0, tensors[0], self.address), 561103, "null");
     REFUSED(aclSetTensorAddr(executor, 0, nullptr, self.address), 561103, "null");
     REFUSED(aclSetTensorAddr(executor, 3, tensors[0], self.address), 161002, "3 tensors");
+    // An equal tensor may stand for the planned one; another argument of the call and a tensor of another shape may not.
+    aclTensor *equal = tensor_of(nullptr, {8}), *longer = tensor_of(nullptr, {9});
+    CHECK(aclSetTensorAddr(executor, 0, equal, self.address) == 0);
+    REFUSED(aclSetTensorAddr(executor, 0, tensors[1], self.address), 161002, "the tensor is other of aclnnAdd");
+    REFUSED(aclSetTensorAddr(executor, 0, longer, self.address), 161002, "shape [9]");
+    CHECK(aclDestroyTensor(equal) == 0 && aclDestroyTensor(longer) == 0);
     REFUSED(AclSetOutputTensorAddr(executor, 1, tensors[0], self.address), 161002, "1 output tensors");
     aclTensorList *list = aclCreateTensorList(tensors, 1);
     REFUSED(aclSetDynamicInputTensorAddr(executor, 0, 0, list, self.address), 161002, "not a list");
@@ -127,6 +134,39 @@ static void one_executor_runs_many_times()
     CHECK(aclDestroyAclOpExecutor(executor) == 0);
     REFUSED(aclnnAdd(nullptr, 0, executor, nullptr), 561103, "aclDestroyAclOpExecutor");
     CHECK(aclDestroyTensor(tensors[1]) == 0 && aclDestroyTensor(tensors[2]) == 0 && aclDestroyScalar(alpha) == 0);
+}
+
+// Programs count a list as one argument: the output of a concatenation has the index 1, whatever the list holds.
+static void a_list_counts_as_one_argument()
+{
+    Floats first(Values{1, 2}), second(Values{3, 4, 5}), out(Values(5, 0)), later(Values(5, 0));
+    aclTensor *from[] = {tensor_of(second.address, {2}), tensor_of(second.address, {3})};
+    aclTensor *to = tensor_of(out.address, {5}), *stranger = tensor_of(nullptr, {2});
+    aclTensorList *x = aclCreateTensorList(from, 2);
+    uint64_t size = 0;
+    aclOpExecutor *executor = nullptr;
+    CHECK(aclnnCatGetWorkspaceSize(x, 0, to, &size, &executor) == 0);
+    CHECK(size == 0);
+    CHECK(aclSetAclOpExecutorRepeatable(executor) == 0);
+    CHECK(aclSetDynamicTensorAddr(executor, 0, 0, x, first.address) == 0);
+    CHECK(aclSetDynamicTensorAddr(executor, 0, 1, x, second.address) == 0);
+    CHECK(aclSetTensorAddr(executor, 1, to, later.address) == 0);
+    CHECK(aclnnCat(nullptr, 0, executor, nullptr) == 0);
+    synchronize(nullptr);
+    CHECK(later.read() == Values({1, 2, 3, 4, 5}));
+    CHECK(out.read() == Values(5, 0));
+    // The documents count the members: the tensor says which count a program uses.
+    CHECK(aclSetTensorAddr(executor, 2, to, out.address) == 0);
+    CHECK(aclSetTensorAddr(executor, 0, from[0], first.address) == 0);
+    CHECK(aclSetTensorAddr(executor, 1, from[1], second.address) == 0);
+    CHECK(aclnnCat(nullptr, 0, executor, nullptr) == 0);
+    synchronize(nullptr);
+    CHECK(out.read() == Values({1, 2, 3, 4, 5}));
+    REFUSED(aclSetTensorAddr(executor, 0, stranger, out.address), 161002, "aclSetDynamicTensorAddr");
+    REFUSED(aclSetTensorAddr(executor, 1, from[0], out.address), 161002, "the tensor is tensors[0] of aclnnCat");
+    REFUSED(aclSetTensorAddr(executor, 3, to, out.address), 161002, "2 tensors");
+    CHECK(aclDestroyAclOpExecutor(executor) == 0 && aclDestroyTensorList(x) == 0);
+    CHECK(aclDestroyTensor(to) == 0 && aclDestroyTensor(stranger) == 0);
 }
 
 static void members_of_lists_get_addresses()
@@ -271,6 +311,7 @@ int main()
     views();
     one_executor_runs_many_times();
     members_of_lists_get_addresses();
+    a_list_counts_as_one_argument();
     a_capture_keeps_arguments_and_runs_again();
     a_stream_sleeps();
     misuse();

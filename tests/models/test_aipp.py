@@ -30,6 +30,11 @@ def planes(kind, image, width, height):
     return np.moveaxis(image, -1, 0)
 
 
+# The values of the template of configuration files in the documents of ATC.
+DEFAULT = dict(matrix_r0c0=298, matrix_r0c1=516, matrix_r0c2=0, matrix_r1c0=298, matrix_r1c1=-100, matrix_r1c2=-208, matrix_r2c0=298,
+               matrix_r2c1=0, matrix_r2c2=409, input_bias_0=16, input_bias_1=128, input_bias_2=128)
+
+
 def reference(kind, images, config, width, height, channels):
     out = []
     for image in images:
@@ -43,6 +48,8 @@ def reference(kind, images, config, width, height, channels):
             left, top = config.get("load_start_pos_w", 0), config.get("load_start_pos_h", 0)
             x = x[:, top:top + config["crop_size_h"], left:left + config["crop_size_w"]]
         if config.get("csc_switch"):
+            if not any(name.startswith("matrix") for name in config):
+                config = dict(config, **DEFAULT)
             matrix = np.array([[config.get(f"matrix_r{r}c{c}", 0) for c in range(3)] for r in range(3)], np.float64)
             before = np.array([config.get(f"input_bias_{i}", 0) for i in range(3)])[:, None, None]
             after = np.array([config.get(f"output_bias_{i}", 0) for i in range(3)])[:, None, None]
@@ -84,6 +91,8 @@ CASES = {
     "rgb_to_yuv": ("RGB888_U8", dict(csc_switch=True, matrix_r0c0=66, matrix_r0c1=129, matrix_r0c2=25, matrix_r1c0=-38, matrix_r1c1=-74,
                                      matrix_r1c2=112, matrix_r2c0=112, matrix_r2c1=-94, matrix_r2c2=-18, output_bias_0=16,
                                      output_bias_1=128, output_bias_2=128)),
+    # No matrix: the documented default.
+    "yuv_to_bgr": ("YUV420SP_U8", dict(csc_switch=True)),
     "part": ("YUV420SP_U8", dict(crop=True, load_start_pos_w=2, load_start_pos_h=4, crop_size_w=6, crop_size_h=4, csc_switch=True, **YUV_TO_RGB)),
     "border": ("RGB888_U8", dict(padding=True, left_padding_size=1, right_padding_size=2, top_padding_size=3, padding_value=7, **NORMAL)),
     "part_and_border": ("RGB888_U8", dict(crop=True, load_start_pos_w=1, load_start_pos_h=1, crop_size_w=5, crop_size_h=3, padding=True,

@@ -154,16 +154,29 @@ def test_dynamic_products(tmp_path):
          stored=(1, 2, 3, 4, 5, 6))
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 @pytest.mark.parametrize("columns", [False, True])
-def test_lstm_with_weights_of_8_bits(tmp_path, columns):
-    size, hidden = 6, 4
-    x, bias = floats(5, 2, size), floats(1, 8 * hidden, seed=2)
+@pytest.mark.parametrize("size, hidden, direction", [(6, 4, "forward"), (300, 5, "reverse"), (7, 280, "bidirectional")])
+def test_an_lstm_of_8_bits_rounds_its_input_and_its_state(tmp_path, columns, dtype, size, hidden, direction):
+    directions = 2 if direction == "bidirectional" else 1
+    x, bias = floats(5, 2, size), floats(directions, 8 * hidden, seed=2)
+    w = bytes_(directions, size, 4 * hidden, dtype=dtype)
+    r = bytes_(directions, hidden, 4 * hidden, seed=3, dtype=dtype)
+    dims = (directions, 4 * hidden) if columns else (directions,)
+    rng = np.random.default_rng(4)
+    scales = [rng.uniform(0.002, 0.004, dims).astype(np.float32) / np.sqrt(deep).astype(np.float32) * 3 for deep in (size, hidden)]
+    zeros = [np.full(dims, 0 if dtype is np.int8 else 128, dtype) for _ in range(2)]
+    inputs = [x, w, r, bias, None, floats(directions, 2, hidden, seed=5), floats(directions, 2, hidden, seed=6), None,
+              scales[0], zeros[0], scales[1], zeros[1]]
+    same(tmp_path, "DynamicQuantizeLSTM", inputs, 3, stored=(1, 2, 3, 8, 9, 10, 11), bound=2e-6, hidden_size=hidden, direction=direction)
+
+
+def test_an_lstm_of_8_bits_ends_each_sequence(tmp_path):
+    size, hidden, zero = 6, 4, np.zeros(1, np.int8)
     w, r = bytes_(1, size, 4 * hidden, dtype=np.int8), bytes_(1, hidden, 4 * hidden, seed=3, dtype=np.int8)
-    dims = (1, 4 * hidden) if columns else (1,)
-    scale, zero = np.full(dims, 0.004, np.float32), np.zeros(dims, np.int8)
-    inputs = [x, w, r, bias, None, None, None, None, scale, zero, scale, zero]
-    # ONNX Runtime rounds the inputs of each step to 8 bits, too.
-    same(tmp_path, "DynamicQuantizeLSTM", inputs, 3, stored=(1, 2, 3, 8, 9, 10, 11), bound=2e-2, hidden_size=hidden)
+    scale = np.full(1, 0.01, np.float32)
+    inputs = [floats(5, 3, size), w, r, None, np.array([4, 2, 3], np.int32), None, None, None, scale, zero, scale, zero]
+    same(tmp_path, "DynamicQuantizeLSTM", inputs, 3, stored=(1, 2, 8, 9, 10, 11), bound=2e-6, hidden_size=hidden)
 
 
 @pytest.mark.parametrize("bits, zeros", [(4, False), (4, True), (8, False)])

@@ -103,6 +103,45 @@ def test_memory_of_open_outputs_comes_back(tmp_path, cache):
         assert jumar.Device(0).memory()[0] == before
 
 
+def test_a_dimension_of_0_is_fixed(tmp_path, cache):
+    """An empty cache, as language models have it: an input without elements beside others, and an output without elements."""
+    path = saved(
+        tmp_path / "cache.onnx",
+        [helper.make_node("Concat", ["x", "z"], ["y"], axis=0), helper.make_node("Identity", ["x"], ["rest"]),
+         helper.make_node("ReduceSum", ["z"], ["sum"], keepdims=0)],
+        [port("x", [0, 3]), port("z", [2, 3])], [port("y", [2, 3]), port("rest", [0, 3]), port("sum", [])],
+    )
+    x, z = np.zeros((0, 3), np.float32), np.arange(6, dtype=np.float32).reshape(2, 3)
+    wanted = reference(path, {"x": x, "z": z})
+    with jumar.load(path) as model:
+        for how in (model, model, lambda given: model.submit(given).result()):
+            found = how({"x": x, "z": z})
+            for one, other in zip((found["y"], found["rest"], found["sum"]), wanted):
+                assert np.array_equal(np.asarray(one), other) and np.asarray(one).shape == other.shape
+        with jumar.Stream() as stream:
+            with jumar.Graph.capture(stream) as graph:
+                run = model({"x": x, "z": z}, stream=stream)
+            graph.launch()
+            assert run.result()["y"].tolist() == z.tolist() and run.result()["rest"].shape == (0, 3)
+            graph.close()
+
+
+def test_an_output_of_a_dynamic_model_may_be_empty(tmp_path, cache):
+    path = saved(
+        tmp_path / "cache.onnx",
+        [helper.make_node("Concat", ["x", "z"], ["y"], axis=0), helper.make_node("Identity", ["x"], ["rest"]),
+         helper.make_node("Identity", ["w"], ["none"])],
+        [port("x", ["n", 3]), port("z", [2, 3]), port("w", [4, 0])], [port("y", None), port("rest", ["n", 3]), port("none", [4, 0])],
+    )
+    z, w = np.arange(6, dtype=np.float32).reshape(2, 3), np.zeros((4, 0), np.float32)
+    with jumar.load(path) as model:
+        for rows in (0, 2, 0):
+            x = np.ones((rows, 3), np.float32)
+            found = model({"x": x, "z": z, "w": w})
+            assert np.asarray(found["y"]).tolist() == [*x.tolist(), *z.tolist()]
+            assert (np.asarray(found["rest"]).shape, np.asarray(found["none"]).shape) == ((rows, 3), (4, 0))
+
+
 def squeezes(folder):
     """What exporters write for a squeeze of a dimension of which they do not know whether it is 1."""
     squeeze = helper.make_graph([helper.make_node("Squeeze", ["x", "last"], ["s"])], "then", [], [port("s", None)])

@@ -513,20 +513,16 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
     } else {
         [crop[2], crop[3]]
     };
-    let colours = if reader.flag("csc_switch")? {
-        let mut matrix = [0; 9];
-        for (at, value) in matrix.iter_mut().enumerate() {
-            *value = i32::from(reader.number(&format!("matrix_r{}c{}", at / 3, at % 3), 0_i16)?);
-        }
-        let bias = |prefix: &str| {
-            reader
-                .numbers::<u8, 3>(prefix, 0)
-                .map(|list| list.map(i32::from))
-        };
-        Some((matrix, bias("output_bias_")?, bias("input_bias_")?))
-    } else {
-        None
+    let colours = match reader.flag("csc_switch")? {
+        true => Some(conversion(reader, format)?),
+        false => None,
     };
+    let mean = reader.numbers::<u8, 4>("mean_chn_", 0).map_err(|error| {
+        bad(format_args!(
+            "{}; means are integers from 0 to 255",
+            error.text()
+        ))
+    })?;
     let aipp = Aipp {
         format,
         source,
@@ -537,12 +533,50 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
         swap: reader.flag("rbuv_swap_switch")?,
         rotate: reader.flag("ax_swap_switch")?,
         colours,
-        mean: reader.numbers("mean_chn_", 0.0)?,
+        mean: mean.map(f32::from),
         least: reader.numbers("min_chn_", 0.0)?,
         factor: reader.numbers("var_reci_chn_", 1.0)?,
     };
     aipp.check().map_err(|error| bad(error.text()))?;
     Ok(aipp)
+}
+
+/// The conversion of a configuration that states none: YUV in the narrow range of BT.601 to BGR.
+///
+/// # Source
+///
+/// The template of AIPP configuration files in the documents of ATC, whose values are the defaults.
+const DEFAULT_MATRIX: [i32; 9] = [298, 516, 0, 298, -100, -208, 298, 0, 409];
+const DEFAULT_INPUT_BIAS: [i32; 3] = [16, 128, 128];
+
+/// A conversion of colours: matrix, output bias, input bias.
+type Conversion = ([i32; 9], [i32; 3], [i32; 3]);
+
+/// Reads a conversion of colours.
+///
+/// A matrix that is stated in part is 0 elsewhere, as the documented conversions to grey have it.
+fn conversion(reader: &Reader, format: PixelFormat) -> Result<Conversion> {
+    let name = |at: usize| format!("matrix_r{}c{}", at / 3, at % 3);
+    let stated = (0..9).any(|at| reader.text(&name(at)).is_some());
+    if !stated && format != PixelFormat::Yuv420sp {
+        return Err(bad(
+            "csc_switch is true and no matrix_rNcN is stated; only YUV420SP_U8 has a default conversion, so state the matrix",
+        ));
+    }
+    let (matrix_default, bias_default) = match stated {
+        true => ([0; 9], [0; 3]),
+        false => (DEFAULT_MATRIX, DEFAULT_INPUT_BIAS),
+    };
+    let mut matrix = matrix_default;
+    let mut input_bias = bias_default;
+    for (at, value) in matrix.iter_mut().enumerate() {
+        *value = i32::from(reader.number(&name(at), *value as i16)?);
+    }
+    for (at, value) in input_bias.iter_mut().enumerate() {
+        *value = i32::from(reader.number(&format!("input_bias_{at}"), *value as u8)?);
+    }
+    let output_bias = reader.numbers::<u8, 3>("output_bias_", 0)?;
+    Ok((matrix, output_bias.map(i32::from), input_bias))
 }
 
 /// Preprocessing whose settings are an input more.
@@ -640,6 +674,10 @@ mod tests {
                 "belongs to the mode dynamic",
             ),
             (
+                "aipp_op { aipp_mode: static input_format: RGB888_U8 mean_chn_1: 104.5 }",
+                "means are integers from 0 to 255",
+            ),
+            (
                 "aipp_op { aipp_mode: static input_format: PNG }",
                 "input_format is \"PNG\"",
             ),
@@ -671,6 +709,26 @@ mod tests {
             let error = found.unwrap_err().text().to_owned();
             assert!(error.contains(part), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_conversion_without_a_matrix_is_the_documented_one() {
+        let of = |text: &str| {
+            let text = format!("aipp_op {{ aipp_mode: static csc_switch: true {text} }}");
+            let found = blocks(&text).and_then(|found| read(&Reader(&found[0]), 6, 4));
+            found.map(|aipp| aipp.colours.unwrap())
+        };
+        let (matrix, output, input) = of("input_format: YUV420SP_U8").unwrap();
+        assert_eq!(matrix, [298, 516, 0, 298, -100, -208, 298, 0, 409]);
+        assert_eq!((output, input), ([0; 3], [16, 128, 128]));
+        let (matrix, _, input) = of("input_format: YUV420SP_U8 matrix_r0c0: 256").unwrap();
+        assert_eq!((matrix, input), ([256, 0, 0, 0, 0, 0, 0, 0, 0], [0; 3]));
+        let error = of("input_format: RGB888_U8").unwrap_err();
+        assert!(
+            error.text().contains("state the matrix"),
+            "{}",
+            error.text()
+        );
     }
 
     #[test]

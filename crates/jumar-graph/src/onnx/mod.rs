@@ -1,5 +1,6 @@
 //! ONNX import.
 
+mod four_bits;
 mod functions;
 mod order;
 mod proto;
@@ -164,6 +165,7 @@ pub fn import_shared(
     let mut unknown = BTreeMap::new();
     unknown_operators(&graph, opset, 0, &mut unknown)?;
     refuse_unknown(&unknown)?;
+    four_bits::mark(&mut graph);
     let settings = Settings { opset, dir, shapes };
     let mut importer = Importer::new(&settings, None);
     importer.run(graph)?;

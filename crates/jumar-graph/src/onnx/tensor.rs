@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use jumar_ops::Tensor;
 use jumar_types::dtype::DataType;
 
-use super::proto::TensorProto;
+use super::{four_bits, proto::TensorProto};
 use crate::{GraphError, GraphErrorKind, Result, files};
 
 /// TensorProto.DataLocation.EXTERNAL.
@@ -19,7 +19,9 @@ pub(super) fn tensor(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
 }
 
 fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
-    let dtype = DataType::from_onnx(proto.data_type)
+    let four_bits = four_bits::widened(proto.data_type);
+    let dtype = four_bits
+        .or(DataType::from_onnx(proto.data_type))
         .filter(|dtype| dtype.size().is_some())
         .ok_or_else(|| {
             GraphError::unsupported(format!(
@@ -38,6 +40,16 @@ fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
                 proto.dims
             ))
         })?;
+    if let Some(dtype) = four_bits {
+        let packed = if proto.data_location == EXTERNAL {
+            external(&proto, DataType::Int4, &dims, dir)?
+        } else if !proto.raw_data.is_empty() {
+            proto.raw_data.to_vec()
+        } else {
+            four_bits::typed(&proto)
+        };
+        return four_bits::unpack(dtype, &dims, &packed);
+    }
     let bytes = if proto.data_location == EXTERNAL {
         external(&proto, dtype, &dims, dir)?.into()
     } else if !proto.raw_data.is_empty() {

@@ -1,5 +1,5 @@
 //! What the quantiser writes: operators on numbers of 8 bits, which are computed in float32 between a dequantisation and a
-//! quantisation, and products whose weights have few bits.
+//! quantisation, products of integers, and products whose weights have few bits.
 
 use jumar_types::dtype::DataType;
 
@@ -198,39 +198,31 @@ fn product(
     Ok(vec![add_if(builder, result, bias)?])
 }
 
-/// An LSTM whose weights have 8 bits. Its inputs stay in float32 here, where ONNX Runtime rounds them to 8 bits, too.
+/// An LSTM whose weights have 8 bits, and whose input and state are rounded to 8 bits before each product.
 fn lstm(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
     let mut weights = Vec::new();
-    for (index, scale) in [(1, 8), (2, 10)] {
-        let axes = match builder.ty(node.input(scale)?).rank() {
+    for (index, zero) in [(1, 9), (2, 11)] {
+        let float = cast(builder, node.input(index)?, DataType::Float32)?;
+        let zero = node.input(zero)?;
+        let axes = match builder.ty(zero).rank() {
             // One a direction, or one a direction and column.
             Some(1) => ints(builder, &[1, 2]),
             Some(2) => ints(builder, &[1]),
             _ => {
                 return Err(OpError::unsupported(
-                    "scales of weights have to have 1 or 2 dimensions",
+                    "zero points of weights have to have 1 or 2 dimensions",
                 ));
             }
         };
-        let mut spread = |value: ValueRef| {
-            let value = cast(builder, value, DataType::Float32)?;
-            plain(builder, "Unsqueeze", &[value, axes])
-        };
-        let (factor, zero) = (spread(node.input(scale)?)?, spread(node.input(scale + 1)?)?);
-        let float = cast(builder, node.input(index)?, DataType::Float32)?;
+        let zero = cast(builder, zero, DataType::Float32)?;
+        let zero = plain(builder, "Unsqueeze", &[zero, axes])?;
         let centred = plain(builder, "Sub", &[float, zero])?;
-        let real = plain(builder, "Mul", &[centred, factor])?;
-        weights.push(transposed(builder, real, vec![0, 2, 1])?);
+        weights.push(transposed(builder, centred, vec![0, 2, 1])?);
     }
     let mut inputs = vec![Some(node.input(0)?), Some(weights[0]), Some(weights[1])];
     inputs.extend((3..8).map(|index| node.optional(index)));
-    standard(
-        builder,
-        "LSTM",
-        &inputs,
-        &node.rest(&[]),
-        node.outputs.max(1),
-    )
+    inputs.extend([Some(node.input(8)?), Some(node.input(10)?)]);
+    builder.add_node("jumar.QuantisedLSTM", &inputs, node.rest(&[]), 3)
 }
 
 /// A product with weights of 2, 4 or 8 bits, which become float32 here.

@@ -7,6 +7,7 @@ use jumar_types::dtype::DataType;
 
 use super::generic::{Algorithm, Io, Working};
 use super::linear::pack_matrix;
+use super::recurrent_quantised::{self as quantised, Rounding};
 use crate::simd::PANEL;
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut, separate_groups};
@@ -305,9 +306,20 @@ pub(crate) struct Recurrent {
     clip: Option<f64>,
     activations: Vec<Activation>,
     packed: bool,
+    /// Whether the products are those of 8-bit integers; the inputs 8 and 9 are the scales of the weights.
+    quantised: bool,
 }
 
 impl Recurrent {
+    /// Creates a layer whose input and state are rounded to 8 bits before each product. The weights are integers.
+    pub fn quantised(cx: &PrepareCx<'_>, cell: Cell) -> Result<Recurrent, OpError> {
+        Ok(Recurrent {
+            quantised: true,
+            packed: false,
+            ..Recurrent::new(cx, cell)?
+        })
+    }
+
     pub fn new(cx: &PrepareCx<'_>, cell: Cell) -> Result<Recurrent, OpError> {
         let attrs = cx.attrs();
         let directions = directions(attrs)?;
@@ -348,6 +360,7 @@ impl Recurrent {
             clip: (clip > 0.0).then_some(clip.into()),
             activations,
             packed: attrs.int("packed")? != 0,
+            quantised: false,
         })
     }
 
@@ -358,7 +371,16 @@ impl Recurrent {
 
     /// Steps whose input is multiplied in one go.
     fn chunk(&self) -> usize {
-        ((1 << 20) / (self.batch * self.row()).max(1)).clamp(1, self.steps.max(1))
+        let sums = self.batch * self.row() * self.partial_sums();
+        ((1 << 20) / sums.max(1)).clamp(1, self.steps.max(1))
+    }
+
+    /// Returns how many partial sums each product of integers has.
+    fn partial_sums(&self) -> usize {
+        match self.quantised {
+            true => quantised::depths(self.input.max(self.hidden)).count(),
+            false => 1,
+        }
     }
 
     /// Returns the gates of the two products with the state: the new gate of a GRU may need the reset state.
@@ -372,21 +394,32 @@ impl Recurrent {
     }
 
     /// Returns the elements of scratch for each sequence: gates from the input, gates from the state, state, cell, reset state, and the
-    /// input where not all sequences are computed together. Behind them lie the packed weights of the input and of the state.
-    fn parts<W: Working>(&self) -> ([usize; 6], [usize; 3]) {
+    /// input where not all sequences are computed together or where it is rounded, and partial sums. Behind them lie the packed weights of
+    /// the input and of the state.
+    fn parts<W: Working>(&self) -> ([usize; 7], [usize; 3]) {
         let [one, two] = self
             .gates_of_state()
             .map(|gates| W::packed_len(gates * self.hidden, self.hidden));
-        let weights = match self.packed {
-            true => [0; 3],
-            false => [W::packed_len(self.row(), self.input), one, two],
+        let row = self.row();
+        let weights = match (self.packed, self.quantised) {
+            (true, _) => [0; 3],
+            (false, true) => [
+                quantised::packed_len::<W>(row, self.input),
+                quantised::packed_len::<W>(row, self.hidden),
+                quantised::columns_len(row),
+            ],
+            (false, false) => [W::packed_len(row, self.input), one, two],
         };
-        let gathered = match self.may_part() && !self.batch_first {
+        let gathered = match self.quantised || self.may_part() && !self.batch_first {
             true => self.input * self.chunk(),
             false => 0,
         };
-        let (row, state) = (self.row(), self.hidden);
-        let each = [row * self.chunk(), row, state, state, state, gathered];
+        let (all, state) = (row * self.chunk(), self.hidden);
+        let partial = match self.quantised {
+            true => all * self.partial_sums(),
+            false => 0,
+        };
+        let each = [all, row, state, state, state, gathered, partial];
         (each, weights)
     }
 
@@ -648,6 +681,17 @@ impl Algorithm for Recurrent {
         let (biases, peepholes) = (io.optional(3)?, io.optional(7)?);
         let lengths = if io.has(4) { Some(io.ints(4)?) } else { None };
         let (first, first_cell) = (io.optional(5)?, io.optional(6)?);
+        let scales = match self.quantised {
+            true => Some((io.input(8)?, io.input(9)?)),
+            false => None,
+        };
+        let input_rounding = scales.map(|_| {
+            // Steps after the end of the longest sequence do not count.
+            let ends = lengths.map(|lengths| (0..self.batch).map(|at| lengths.get(at)).max());
+            let ends = ends.flatten().and_then(|end| usize::try_from(end).ok());
+            let count = ends.unwrap_or(steps).min(steps) * self.batch * self.input;
+            Rounding::of([x.slice(0, count)])
+        });
         let (all, last, last_cell) = (io.output(0)?, io.wanted(1)?, io.wanted(2)?);
         let row = self.row();
         let count = self.directions.len();
@@ -670,8 +714,15 @@ impl Algorithm for Recurrent {
                 at += len;
                 scratch.slice(at - len, len)
             };
-            let [from_input, from_state, state, cells, reset, gathered] =
-                each.map(|len| cut(batch * len));
+            let [
+                from_input,
+                from_state,
+                state,
+                cells,
+                reset,
+                gathered,
+                partial,
+            ] = each.map(|len| cut(batch * len));
             let [packed, one, two] = of_weights.map(cut);
             let weights = weights.slice(direction * row * self.input, row * self.input);
             let recurrent = recurrent.slice(direction * row * hidden, row * hidden);
@@ -685,6 +736,10 @@ impl Algorithm for Recurrent {
                 let split = split * hidden;
                 let rest = recurrent.slice(split, row * hidden - split);
                 (weights, recurrent.slice(0, split), rest)
+            } else if self.quantised {
+                quantised::pack((row, self.input), weights, packed, two);
+                quantised::pack((row, hidden), recurrent, one, two);
+                (packed.as_row(), one.as_row(), two.as_row())
             } else {
                 W::pack(row, self.input, weights, packed);
                 W::pack(split, hidden, recurrent.slice(0, split * hidden), one);
@@ -710,7 +765,16 @@ impl Algorithm for Recurrent {
             while done < steps {
                 let len = self.chunk().min(steps - done);
                 let start = if backwards { steps - done - len } else { done };
-                if self.batch_first {
+                if let (Some((scales, _)), Some(rounding)) = (scales, input_rounding) {
+                    let own = batch * self.input;
+                    let integers = gathered.slice(0, len * own);
+                    let sizes = (len * batch, row, self.input);
+                    rounding.apply(sizes, x.slice(start * own, len * own), integers);
+                    let factors = rounding.factors(scales, (direction, count));
+                    let sums = from_input.slice(0, len * batch * row);
+                    sums.fill(W::zero());
+                    quantised::add_product(sizes, integers, of_input, factors, sums, partial);
+                } else if self.batch_first {
                     for sequence in 0..batch {
                         let from = ((begin + sequence) * steps + start) * self.input;
                         let to =
@@ -752,13 +816,36 @@ impl Algorithm for Recurrent {
                         start + index
                     };
                     let gates = from_input.slice((step - start) * batch * row, batch * row);
-                    W::packed_product(
-                        (batch, split, hidden),
-                        state.as_row(),
-                        of_state,
-                        state_bias.map(|bias| bias.slice(0, split)),
-                        (from_state, row),
-                    );
+                    if let Some((_, scales)) = scales {
+                        // A sequence that ended with the step before counts for the last time, as in ONNX Runtime.
+                        let end = step as i64 + i64::from(backwards);
+                        let counts = |sequence: &usize| {
+                            !lengths.is_some_and(|lengths| end > lengths.get(*sequence))
+                        };
+                        let running = (0..batch).filter(counts);
+                        let rounding = Rounding::of(
+                            running.map(|at| state.as_row().slice(at * hidden, hidden)),
+                        );
+                        let sizes = (batch, row, hidden);
+                        rounding.apply(sizes, state.as_row(), reset);
+                        let factors = rounding.factors(scales, (direction, count));
+                        quantised::add_product(sizes, reset, of_state, factors, gates, partial);
+                        for sequence in 0..batch {
+                            let to = from_state.slice(sequence * row, row);
+                            match (input_bias, state_bias) {
+                                (Some(input), Some(state)) => to.map2(input, state, |a, b| a + b),
+                                _ => to.fill(W::zero()),
+                            }
+                        }
+                    } else {
+                        W::packed_product(
+                            (batch, split, hidden),
+                            state.as_row(),
+                            of_state,
+                            state_bias.map(|bias| bias.slice(0, split)),
+                            (from_state, row),
+                        );
+                    }
                     if let Cell::Gru {
                         linear_before_reset: false,
                     } = self.cell

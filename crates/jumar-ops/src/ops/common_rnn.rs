@@ -7,7 +7,7 @@ use crate::kernels::recurrent::{self, ATTRS, Cell, Recurrent};
 use crate::onnx::{LATEST, alike};
 use crate::{
     Aliasing, AttrDef, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef,
-    PrepareCx, Types,
+    PrepareCx, TensorType, Types,
 };
 
 const X: InputDef = InputDef::required("x", Types::FLOAT);
@@ -81,7 +81,61 @@ pub(super) static OPERATORS: &[&Operator] = &[
         infer: |cx| recurrent::infer(cx, lstm(cx)?),
         prepare: |cx| prepare(cx, lstm(cx.infer())?),
     },
+    // An LSTM of integer weights, stored as floats, whose input and state are rounded to 8 bits.
+    &Operator {
+        name: "jumar.QuantisedLSTM",
+        onnx: &[],
+        inputs: &[
+            X,
+            W,
+            R,
+            B,
+            LENGTHS,
+            INITIAL_H,
+            InputDef::optional("initial_c", Types::FLOAT),
+            InputDef::optional("p", Types::FLOAT),
+            InputDef::required("w_scale", Types::FLOAT),
+            InputDef::required("r_scale", Types::FLOAT),
+        ],
+        outputs: &[Y, Y_H, OutputDef { name: "y_c" }],
+        attrs: &LSTM_ATTRS,
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| {
+            let outputs = recurrent::infer(cx, lstm(cx)?)?;
+            for (index, weights) in [(8, 1), (9, 2)] {
+                check_scales(cx.input(index)?, cx.input(weights)?)?;
+            }
+            Ok(outputs)
+        },
+        prepare: |cx| {
+            generic_kernel(
+                cx,
+                Recurrent::quantised(cx, lstm(cx.infer())?)?,
+                &[0, 1, 2, 3, 5, 6, 7, 8, 9],
+                &[0, 1, 2],
+            )
+        },
+    },
 ];
+
+/// Checks that there is one scale a direction, or one for each row of the weights.
+fn check_scales(scales: &TensorType, weights: &TensorType) -> Result<(), OpError> {
+    let (scale_dims, dims) = (&scales.shape, &weights.shape);
+    let fits = |one: i64, other: i64| one < 0 || other < 0 || one == other;
+    let is_right = match (scales.rank(), weights.rank()) {
+        (None, _) | (_, None) => true,
+        (Some(1), _) => fits(scale_dims[0], dims[0]),
+        (Some(2), _) => (0..2).all(|axis| fits(scale_dims[axis], dims[axis])),
+        _ => false,
+    };
+    match is_right {
+        true => Ok(()),
+        false => Err(OpError::invalid(format!(
+            "the scales are {scales}; weights of {weights} need one scale for each direction, or for each row of it"
+        ))),
+    }
+}
 
 fn gru(cx: &InferCx<'_>) -> Result<Cell, OpError> {
     Ok(Cell::Gru {

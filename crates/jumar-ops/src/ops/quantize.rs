@@ -48,6 +48,8 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 kind: AttrKind::Int,
                 default: crate::AttrDefault::Int(0),
             },
+            // Ours: 4 where the integers of 8 bits hold 4 bits each, as a file of ONNX states them.
+            AttrDef::int("bits", 0),
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
@@ -78,7 +80,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }])
         },
         prepare: |cx| {
-            let bounds = bounds(cx.output_dtype(0)?)?;
+            let bounds = match (cx.attrs().int("bits")?, cx.output_dtype(0)?) {
+                (0, dtype) => bounds(dtype)?,
+                (4, DataType::UInt8) => (0.0, 15.0),
+                (4, DataType::Int8) => (-8.0, 7.0),
+                (bits, dtype) => {
+                    return Err(OpError::invalid(format!(
+                        "bits is {bits} and the result {dtype}; only integers of 8 bits may hold 4"
+                    )));
+                }
+            };
             generic_kernel(
                 cx,
                 Linear {
@@ -198,10 +209,13 @@ pub(super) fn bounds(dtype: DataType) -> Result<(f64, f64), OpError> {
 /// Checks that scales (and zero points) are one, one along the axis, or one a block.
 fn scales_fit(cx: &InferCx<'_>) -> Result<(), OpError> {
     let (x, scale) = (cx.input(0)?, cx.input(1)?);
+    // Quantisers write one scale as [1] and one zero point as [], or the reverse.
+    let is_one = |ty: &TensorType| ty.elements() == Some(1) && ty.rank() <= Some(1);
     if cx.has(2)
         && cx.input(2)?.elements().is_some()
         && scale.elements().is_some()
         && cx.input(2)?.shape != scale.shape
+        && !(is_one(cx.input(2)?) && is_one(scale))
     {
         return Err(OpError::invalid(format!(
             "the scale is {scale}, and the zero point {}",
@@ -381,11 +395,33 @@ impl Algorithm for Dynamic {
 
 #[cfg(test)]
 mod tests {
+    use jumar_types::dtype::DataType;
+
     use crate::table::*;
 
     #[test]
     fn agrees_with_onnx_runtime() {
         cases("quantize");
+    }
+
+    #[test]
+    fn one_scale_and_one_zero_point_fit_whatever_their_ranks() {
+        let x = f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let bytes = cast(&x, DataType::UInt8);
+        for (scale, zero) in [(&[1][..], &[][..]), (&[], &[1])] {
+            let scale = f32s(scale, &[0.5]);
+            let zero = cast(&f32s(zero, &[1.0]), DataType::UInt8);
+            let up = f32s(&[2, 3], &[3.0, 5.0, 7.0, 9.0, 11.0, 13.0]);
+            check(
+                "jumar.QuantizeLinear",
+                &[x.clone(), scale.clone(), zero.clone()],
+                none(),
+                &cast(&up, DataType::UInt8),
+            );
+            let down = f32s(&[2, 3], &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
+            let inputs = [bytes.clone(), scale, zero];
+            check("jumar.DequantizeLinear", &inputs, none(), &down);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar_eager::{Io, ParamKind, Plan, Signature};
+use jumar_eager::{Io, Param, ParamKind, Plan, Signature};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::tensor;
@@ -127,6 +127,17 @@ impl Side {
         }
     }
 
+    /// Returns the tensors and lists of tensors that the index counts among the parameters.
+    fn params(
+        self,
+        signature: &'static Signature,
+    ) -> impl Iterator<Item = (usize, &'static Param)> {
+        let params = signature.params.iter().enumerate();
+        params.filter(move |(_, param)| {
+            matches!(param.kind, ParamKind::Tensor | ParamKind::Tensors) && self.counts(param.io)
+        })
+    }
+
     fn noun(self) -> &'static str {
         match self {
             Side::All => "tensors",
@@ -144,7 +155,8 @@ fn set(
     tensor: Option<Raw>,
     address: usize,
 ) -> Result<()> {
-    if executor.tensors[position].handle == 0 {
+    let slot = &executor.tensors[position];
+    if slot.handle == 0 {
         let sentence = format!(
             "{} was null in the first phase, so it has no data pointer",
             executor.name_of(position)
@@ -152,10 +164,94 @@ fn set(
         return refuse(ErrorKind::InvalidArgument, sentence);
     }
     if let Some(tensor) = tensor {
+        check_tensor(cx, executor, position, tensor)?;
         tensor::find(cx, tensor)?.set_address(address);
     }
     executor.state.lock().addresses[position] = address;
     Ok(())
+}
+
+/// Checks that a tensor can stand for an argument: it is the one of the first phase, or one of the same type and shape that is
+/// not another argument of the call.
+fn check_tensor(cx: &Cx<'_>, executor: &Executor, position: usize, tensor: Raw) -> Result<()> {
+    let slot = &executor.tensors[position];
+    if slot.handle == tensor.0 {
+        return Ok(());
+    }
+    let name = executor.name_of(position);
+    let mut slots = executor.tensors.iter();
+    if let Some(other) = slots.position(|slot| slot.handle == tensor.0) {
+        let other = executor.name_of(other);
+        let sentence = format!("the index is that of {name}, and the tensor is {other}");
+        return Err(wrong_tensor(sentence));
+    }
+    // Without the tensor of the first phase there is nothing to compare with.
+    let Ok(planned) = tensor::find(cx, Raw(slot.handle)) else {
+        return Ok(());
+    };
+    let (planned, given) = (
+        planned.content().desc,
+        tensor::find(cx, tensor)?.content().desc,
+    );
+    if planned.dtype != given.dtype || planned.dims != given.dims {
+        let sentence = format!(
+            "{name} was planned with type {} and shape {:?}, and the tensor has type {} and shape {:?}",
+            planned.dtype.name(),
+            &planned.dims[..],
+            given.dtype.name(),
+            &given.dims[..]
+        );
+        return Err(wrong_tensor(sentence));
+    }
+    Ok(())
+}
+
+fn wrong_tensor(sentence: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, sentence).fix(
+        "Pass the tensor of the first phase with its own index: each tensor and each list of tensors among the parameters counts once.",
+    )
+}
+
+/// Returns the position of the tensor argument with an index.
+///
+/// Programs count each list as one argument. The documents count the members of lists one by one; where the tensor is the
+/// argument that this count leads to, it decides.
+fn position_of(executor: &Executor, side: Side, index: usize, tensor: Raw) -> Result<usize> {
+    let signature = executor.signature;
+    let slots = || executor.tensors.iter().enumerate();
+    let is_tensor = |position: &usize| executor.tensors[*position].handle == tensor.0;
+    let of = |slot: &TensorSlot| signature.params[slot.param].io;
+    let by_member = slots().filter(|(_, slot)| side.counts(of(slot)));
+    let by_member = by_member.map(|(position, _)| position).nth(index);
+    let param = side.params(signature).nth(index);
+    let by_param = param.and_then(|(param, _)| {
+        let mut slots = slots().filter(|(_, slot)| slot.param == param && slot.member.is_none());
+        slots.next().map(|(position, _)| position)
+    });
+    let exact = [by_param, by_member].into_iter().flatten().find(is_tensor);
+    if let Some(position) = exact.or(by_param) {
+        return Ok(position);
+    }
+    match (param, by_member) {
+        (Some((_, list)), _) => {
+            let sentence = format!(
+                "index is {index}, which is the list {} of {}, and the tensor is not the argument that it leads to when each member counts",
+                list.name, signature.name
+            );
+            Err(Error::new(ErrorKind::InvalidArgument, sentence)
+                .fix("Use aclSetDynamicTensorAddr for members of lists."))
+        }
+        (None, Some(position)) => Ok(position),
+        (None, None) => {
+            let count = side.params(signature).count();
+            let sentence = format!(
+                "index is {index}, and the call of {} has {count} {}",
+                signature.name,
+                side.noun()
+            );
+            refuse(ErrorKind::InvalidArgument, sentence)
+        }
+    }
 }
 
 fn set_tensor(
@@ -168,19 +264,7 @@ fn set_tensor(
 ) -> Result<()> {
     let executor = find(cx, executor)?;
     tensor::find(cx, tensor)?;
-    let of = |slot: &TensorSlot| executor.signature.params[slot.param].io;
-    let counted = executor.tensors.iter().enumerate();
-    let mut counted = counted.filter(|(_, slot)| side.counts(of(slot)));
-    let Some((position, _)) = counted.nth(index) else {
-        let count = executor.tensors.iter();
-        let count = count.filter(|slot| side.counts(of(slot))).count();
-        let sentence = format!(
-            "index is {index}, and the call of {} has {count} {}",
-            executor.signature.name,
-            side.noun()
-        );
-        return refuse(ErrorKind::InvalidArgument, sentence);
-    };
+    let position = position_of(&executor, side, index, tensor)?;
     set(cx, &executor, position, Some(tensor), address)
 }
 
@@ -196,10 +280,7 @@ fn set_member(
     let executor = find(cx, executor)?;
     let list = cx.process.operators.tensor_lists.get(list.0)?;
     let signature = executor.signature;
-    let mut counted = signature.params.iter().enumerate().filter(|(_, param)| {
-        matches!(param.kind, ParamKind::Tensor | ParamKind::Tensors) && side.counts(param.io)
-    });
-    let found = counted.nth(parameter);
+    let found = side.params(signature).nth(parameter);
     let Some((param, _)) = found.filter(|(_, param)| param.kind == ParamKind::Tensors) else {
         let sentence = format!(
             "irIndex is {parameter}, which is not a list among the {} of {}",
