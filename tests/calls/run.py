@@ -78,6 +78,7 @@ def work(index, processes, options, chosen, until, progress, answers):
     faulthandler.enable()
     np.seterr(all="ignore")
     maker = Maker(options.seed, chosen)
+    maker.device.spoil = options.spoil
     counts, seen, failures = collections.Counter(), collections.Counter(), []
     number, done = (options.call or 0) + index, 0
     while (options.calls is None or number < options.calls) and (options.calls is not None or time.monotonic() < until):
@@ -98,7 +99,9 @@ def work(index, processes, options, chosen, until, progress, answers):
                     seen[operator, feature] += 1
             if problem:
                 key = (operator, problem[0])
-                if counts[key] < EACH:
+                if options.spoil:
+                    counts[key] += 1
+                elif counts[key] < EACH:
                     counts[key] += 1
                     text, size = problem[1], None
                     if call:
@@ -125,6 +128,7 @@ def main():
     parser.add_argument("--family", default="")
     parser.add_argument("--operator", default="")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--spoil", action="store_true", help="change an element of each result, and name the operators of which that is never found")
     parser.add_argument("--page", action="store_true", help="write docs/generated-calls.md")
     parser.add_argument("--check-page", action="store_true", help="fail if docs/generated-calls.md names other operators")
     options = parser.parse_args()
@@ -195,6 +199,10 @@ def report(options, results, operators):
         print(f"\n{operator}: {kind}, {counts[operator, kind]} of {counts[operator]} calls; again: --seed {options.seed} --call {number}"
               + (f" --family '{options.family}'" if options.family else "") + (f" --operator {options.operator}" if options.operator else ""))
         print("  " + text.replace("\n", "\n  "))
+    if options.spoil:
+        names = sorted(key for key in counts if isinstance(key, str) and not counts[key, "values"])
+        print(f"spoiled results of {len(names)} operators were never found: {' '.join(names)}")
+        return 1 if names else 0
     reached = sum(1 for key in counts if isinstance(key, str))
     print(f"{done} calls of {reached} of {operators} operators, seed {options.seed}, {len(shown)} kinds of failures")
     return 1 if shown else 0
