@@ -218,8 +218,8 @@ class Device:
             return ctypes.c_uint64(value)
         return NUMBERS[kind](value)
 
-    def run(self, name, given):
-        """Runs a call. Returns `None` if all is as it should be, or what is wrong: a kind and a sentence."""
+    def run(self, name, given, expected=0):
+        """Runs a call. Returns `None` if all is as it should be, or what is wrong: a kind and a sentence. `expected` is the status of the first phase."""
         self.used, self.outputs, self.placed = 0, [], {}
         library, problem = self.library, None
         functions = self.functions.get(name)
@@ -239,7 +239,13 @@ class Device:
                 self.copy(self.memory, used, self.host.ctypes.data, used, 1)
             size, executor = ctypes.c_uint64(), ctypes.c_void_p()
             code = functions[0](*arguments, ctypes.byref(size), ctypes.byref(executor))
-            if code:
+            if code == expected and expected:
+                pass
+            elif expected:
+                problem = ("accepted", f"the first phase returned {code}; arguments that do not fit have to be refused with {expected}")
+                if code == 0:
+                    library.aclDestroyAclOpExecutor(executor)
+            elif code:
                 problem = ("refused", f"the first phase returned {code}: {self.message().strip()}")
             else:
                 problem = self.second(functions[1], size, executor) or (self.compare(used) if used else None)

@@ -213,6 +213,8 @@ class Call:
         self.draws, self.values, self.operator, self.device = draws, values, operator, device
         self.params = device.prototypes[operator]
         self.given, self.features = {}, set()
+        # The status that the first phase has to return.
+        self.expected = 0
         # The choices that made shapes, and those that say where in its pool a tensor begins: for `shrink.py`.
         self.shapes, self.starts = [], []
         self.below, self.choose, self.chance, self.between = draws.below, draws.choose, draws.chance, draws.between

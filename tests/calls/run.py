@@ -29,7 +29,7 @@ from shrink import focused, shrink  # noqa: E402
 from written import written  # noqa: E402
 
 #: Seconds without the end of a call after which a process counts as stuck, and failures of one operator that are made small.
-PATIENCE, EACH = 60, 1
+PATIENCE, EACH = 60, 3
 #: Calls that one process makes before it looks at the clock.
 TURN = 50
 
@@ -50,7 +50,7 @@ class Maker:
 
     def run(self, draws):
         call = self.made(draws)
-        return call, self.device.run(call.operator, call.given)
+        return call, self.device.run(call.operator, call.given, call.expected)
 
     def small(self, choices, operator, kind):
         """Shrinks a failing call; the choice of the operator stays."""
@@ -103,12 +103,12 @@ def work(index, processes, options, chosen, until, progress, answers):
                     counts[key] += 1
                 elif counts[key] < EACH:
                     counts[key] += 1
-                    text, size = problem[1], None
+                    text, size, form = problem[1], None, ""
                     if call:
                         small, what, choices = maker.small(draws.made, operator, problem[0])
                         if what:
-                            text, size = what[1] + "\n" + written(small), len(choices)
-                    failures.append((operator, problem[0], number, text, size))
+                            text, size, form = what[1] + "\n" + written(small), len(choices), " ".join(sorted(small.given))
+                    failures.append((operator, problem[0], number, text, size, form))
                 else:
                     counts[key] += 1
             number += processes
@@ -178,7 +178,7 @@ def together(options, chosen):
                 if died and workers[index].exitcode == 0:
                     continue
                 workers[index].kill()
-                results.append((index, 0, {}, {}, [("?", "crash" if died else "hang", progress[index], what, None)]))
+                results.append((index, 0, {}, {}, [("?", "crash" if died else "hang", progress[index], what, None, "")]))
                 waiting.discard(index)
     for worker in workers:
         worker.join(5)
@@ -192,10 +192,11 @@ def report(options, results, operators):
     for result in results:
         counts.update(result[2])
     shown = set()
-    for operator, kind, number, text, _ in sorted(failures, key=lambda one: (one[0], one[1], one[4] or 0)):
-        if (operator, kind) in shown:
+    for operator, kind, number, text, _, form in sorted(failures, key=lambda one: (one[0], one[1], one[4] or 0)):
+        # Of failures with the same arguments the smallest.
+        if (operator, kind, form) in shown:
             continue
-        shown.add((operator, kind))
+        shown.add((operator, kind, form))
         print(f"\n{operator}: {kind}, {counts[operator, kind]} of {counts[operator]} calls; again: --seed {options.seed} --call {number}"
               + (f" --family '{options.family}'" if options.family else "") + (f" --operator {options.operator}" if options.operator else ""))
         print("  " + text.replace("\n", "\n  "))

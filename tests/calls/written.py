@@ -39,6 +39,8 @@ def argument(value):
 def written(call):
     """Returns the lines of a call: the operator, and each argument with its type, shape, memory and elements."""
     lines = [f"{call.operator}("]
-    for kind, name, *_ in call.params:
+    for _, name, *_ in call.params:
+        if call.given.get(name) is None:
+            continue  # null, or 0
         lines.append(f"    {name}={argument(call.given.get(name))},")
     return "\n".join([*lines, ")"])
