@@ -54,14 +54,26 @@ def computed():
     return [cell[1].strip() for cell in cells if cell[2].strip() == "yes"]
 
 
+def documented_types():
+    """Returns the element types that each operator accepts, by parameter, from the interface data; an operator without a list is not there."""
+    path, found = ROOT / "api/aclnn/types.json", {}
+    for entry in json.loads(path.read_text()) if path.exists() else []:
+        own = found.setdefault(entry["name"], {})
+        for lists in (entry.get("types", {}), entry.get("beyond", {})):
+            for names, types in lists.items():
+                for name in names.split(", "):
+                    own.setdefault(name, set()).update(types.split(", "))
+    return found
+
+
 class Array:
     """A tensor: its elements, and how they lie in memory. `strides` and `offset` count elements."""
 
-    def __init__(self, dtype, values, strides=None, offset=0, room=None, fmt=ND):
+    def __init__(self, dtype, values, strides=None, offset=0, capacity=None, fmt=ND):
         self.dtype, self.values, self.offset, self.format = dtype, values, offset, fmt
         self.strides = dense(values.shape) if strides is None else strides
         self.plain = strides is None and offset == 0
-        self.room = max(room or 0, offset + 1 + sum((dim - 1) * stride for dim, stride in zip(values.shape, self.strides))) if values.size else max(room or 0, offset)
+        self.capacity = max(capacity or 0, offset + 1 + sum((dim - 1) * stride for dim, stride in zip(values.shape, self.strides))) if values.size else max(capacity or 0, offset)
         self.alias = None
 
 
@@ -127,10 +139,10 @@ class Device:
         self.call("aclrtMalloc", ctypes.byref(memory), ctypes.c_size_t(ARENA + WORKSPACE), 0)
         self.memory, self.used = memory.value, 0
         self.host, self.back = np.full(ARENA, GAP, np.uint8), np.empty(ARENA, np.uint8)
-        self.functions, self.prototypes = {}, prototypes()
+        self.functions, self.prototypes, self.types = {}, prototypes(), documented_types()
         # Changes an element of each result before it is compared: shows that a wrong result is found.
         self.spoil = False
-        self.objects, self.outputs, self.kept, self.placed = [], [], [], {}
+        self.objects, self.outputs, self.kept, self.addresses = [], [], [], {}
         self.copy, self.sync = self.library.aclrtMemcpy, self.library.aclrtSynchronizeStream
         self.copy.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self.library.aclCreateTensor.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.c_void_p,
@@ -159,23 +171,23 @@ class Device:
         return np.ndarray(array.values.shape, NUMPY[array.dtype], memory, at + array.offset * size, [stride * size for stride in array.strides])
 
     def tensor(self, array, written=None, listed=False):
-        """Places a tensor in the arena and creates it. An output that shares memory with an input is placed where the input lies."""
+        """Stores a tensor in the arena and creates it. An output that shares memory with an input has the input's address."""
         size = NUMPY[array.dtype].itemsize
         alias = written.alias if written else None
         if alias is not None:
-            at = self.placed[id(alias)]
+            at = self.addresses[id(alias)]
         else:
-            at, bytes_ = self.used, array.room * size
+            at, bytes_ = self.used, array.capacity * size
             self.used += -(-bytes_ // ALIGNMENT) * ALIGNMENT + ALIGNMENT
             if self.used > ARENA:
                 raise MemoryError("the call does not fit the arena")
             if array.values.size and (written is None or written.reads):
                 self.view(self.host, at, array)[...] = array.values
-        self.placed[id(array)] = at
+        self.addresses[id(array)] = at
         if written is not None:
             self.outputs.append((at, array, written))
         shape, rank = ints(array.values.shape), array.values.ndim
-        strides, stored = ints(array.strides), shape if array.plain else INT_ARRAYS[1](array.room)
+        strides, stored = ints(array.strides), shape if array.plain else INT_ARRAYS[1](array.capacity)
         handle = self.library.aclCreateTensor(shape, rank, ACL[array.dtype], strides, array.offset, array.format, stored, rank if array.plain else 1, self.memory + at)
         assert handle, self.message()
         if not listed:
@@ -220,12 +232,12 @@ class Device:
 
     def run(self, name, given, expected=0):
         """Runs a call. Returns `None` if all is as it should be, or what is wrong: a kind and a sentence. `expected` is the status of the first phase."""
-        self.used, self.outputs, self.placed = 0, [], {}
+        self.used, self.outputs, self.addresses = 0, [], {}
         library, problem = self.library, None
         functions = self.functions.get(name)
         if functions is None:
             functions = self.functions[name] = (getattr(library, f"{name}GetWorkspaceSize"), getattr(library, name))
-        # An output that shares memory with an input is placed after it, whatever their order.
+        # An output that shares memory with an input is stored after it, whatever their order.
         kinds = self.prototypes[name]
         arguments = [None] * len(kinds)
         try:

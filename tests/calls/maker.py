@@ -109,7 +109,7 @@ class Values:
             values = np.where(kind < 0.5, halves / 8, normal)
         elif domain == "normal":
             values = normal
-        elif domain == "whole":
+        elif domain == "integer":
             values = rng.integers(-4, 5, POOL).astype(float)
         else:
             values = np.where(kind < 0.35, halves, np.where(kind < 0.7, normal, normal * 10 ** rng.uniform(-3, 3, POOL)))
@@ -123,7 +123,7 @@ class Values:
             elif domain in ("prob", "inner"):
                 odd = [0.5, 0.25]
             values = np.where(rows, rng.choice(np.array(odd), POOL), values)
-        values[:6] = np.array([1, 2, 3, 0.5, 4, -1]) if domain in ("any", "small", "normal", "whole") else values[:6] if special else np.clip([0.5, 0.25, 0.75, 1.0, 0.5, 0.5], 0.02, 0.98)
+        values[:6] = np.array([1, 2, 3, 0.5, 4, -1]) if domain in ("any", "small", "normal", "integer") else values[:6] if special else np.clip([0.5, 0.25, 0.75, 1.0, 0.5, 0.5], 0.02, 0.98)
         if domain == "above":
             values[:4] = [1, 2, 3, 4]
         with np.errstate(over="ignore"):
@@ -137,7 +137,7 @@ def wide(values):
 
 
 def nearness(dtype, ulps, relative):
-    """How far a result of a type may be off, relative to the value; half a unit in the last place of types that are computed in float32."""
+    """How far a result of a type may be off, relative to the value; half a unit in the last position of types that are computed in float32."""
     if dtype in LOW:
         return 0.502 * EPS[dtype] + ulps * EPS["float32"] + relative
     return ulps * EPS[PARTS.get(dtype, dtype)] + relative
@@ -168,6 +168,8 @@ def near(ulps=4, relative=0.0, absolute=0.0, also=None):
             least = absolute + LEAST[part] * (0.51 if dtype in LOW else 2)
             if also in LEAST:
                 least = np.maximum(least, LEAST[also])
+            if wanted.dtype.kind in "iub":
+                wanted = wanted.astype(np.float64)
             with np.errstate(all="ignore"):
                 one = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
                 size = np.abs(wanted)
@@ -222,6 +224,26 @@ class Call:
         self.results = [name for kind, name, out, _, _ in self.params if out]
         self.kinds = {name: kind for kind, name, *_ in self.params}
         self.in_place = [name for _, name, _, both, _ in self.params if both]
+
+    def accepted(self):
+        """Reports whether the interface's lists of types accept the tensors of this call. What has no list is accepted."""
+        lists = self.device.types.get(self.operator)
+        if not lists or self.expected:
+            return True
+        for name, value in self.given.items():
+            types = lists.get(name)
+            for one in value.members if isinstance(value, List) else (value,):
+                one = one.array if isinstance(one, Written) else one
+                if types and isinstance(one, Array) and one.dtype not in types:
+                    return False
+        return True
+
+    def listed(self, name, types):
+        """Returns the listed types of a parameter that are of the kinds of `types`; `types` themselves where there is no list."""
+        found = self.device.types.get(self.operator, {}).get(name)
+        kinds = {NUMPY[one].kind for one in types}
+        made = found and tuple(one for one in NUMPY if one in found and NUMPY[one].kind in kinds)
+        return made or types
 
     # Shapes.
 
@@ -307,7 +329,7 @@ class Call:
     def some(self, dtype, shape, domain="any", special=None):
         """Draws values of a type."""
         if special is None:
-            special = self.below(8) >= 6 and domain != "whole"
+            special = self.below(8) >= 6 and domain != "integer"
         if special and NUMPY[dtype].kind == "f" and domain not in ("prob", "inner"):
             self.features.add("infinities, NaN, subnormals")
         if special and NUMPY[dtype].kind in "iu":
@@ -347,7 +369,7 @@ class Call:
             shape = wanted.shape if shape is None else shape
         if alias is not None:
             one = self.given[alias]
-            made = Array(dtype, one.values, one.strides, one.offset, one.room)
+            made = Array(dtype, one.values, one.strides, one.offset, one.capacity)
             made.plain = one.plain
             self.given[name] = Written(made, wanted, check, one)
             self.features.add("output is an input")

@@ -30,6 +30,8 @@ from written import written  # noqa: E402
 
 #: Seconds without the end of a call after which a process counts as stuck, and failures of one operator that are made small.
 PATIENCE, EACH = 60, 3
+#: How often a call is drawn until its types are ones that the interface lists.
+TRIES = 30
 #: Calls that one process makes before it looks at the clock.
 TURN = 50
 
@@ -44,8 +46,11 @@ class Maker:
     def made(self, draws):
         """Builds a call from choices."""
         family, operator, make = self.rows[draws.below(len(self.rows))]
-        call = Call(self.device, self.values, draws, operator)
-        make(call)
+        for _ in range(TRIES):
+            call = Call(self.device, self.values, draws, operator)
+            make(call)
+            if call.accepted():
+                break
         return call
 
     def run(self, draws):

@@ -225,7 +225,7 @@ def inference(call, lists=True, one_row=False):
     if way in (1, 2):
         extra = addend(call, made)
     elif way == 3 and made.rows > 1:
-        passed, mode, limits, hidden = mask_of(call, made, (2, 3, 4, 0))
+        passed, mode, limits, hidden = mask_of(call, made, (2, 3, 4, 0) if "sparseMode" in call.kinds else (0,))
         if blind(hidden):
             passed, mode, limits, hidden = None, 0, (FAR, FAR), None
     elif way == 4 and call.operator != "aclnnPromptFlashAttention":
@@ -251,10 +251,10 @@ def inference(call, lists=True, one_row=False):
     keep = lambda value: arranged(value, layout)  # noqa: E731
     call.tensor("query", made.dtype, values=keep(made.q))
     if lists:
-        apart = made.batch > 1 and call.chance(40) and not key_lengths
-        if apart:
+        separate = made.batch > 1 and call.chance(40) and not key_lengths
+        if separate:
             call.features.add("list of keys")
-        cut = [slice(i, i + 1) for i in range(made.batch)] if apart else [slice(None)]
+        cut = [slice(i, i + 1) for i in range(made.batch)] if separate else [slice(None)]
         call.list("key", [call.tensor("key", made.dtype, values=keep(made.k[part]), listed=True) for part in cut])
         call.list("value", [call.tensor("value", made.dtype, values=keep(made.v[part]), listed=True) for part in cut])
     else:

@@ -67,6 +67,7 @@ def extent(call, most=6000):
 
 def unary(call, f, types=REAL, domain="any", rule=real, ulps=4, integers=None, outputs=None, special=None, conditioned=None, underflow=False):
     own = call.inputs[0] if not call.in_place else call.in_place[0]
+    types = call.listed(own, types)
     dtype = call.choose(types)
     if call.in_place and rule(dtype) != dtype:
         dtype = call.choose([one for one in types if rule(one) == one])
@@ -194,22 +195,26 @@ def operand(call, kind, name, dtype, shape, domain, special):
     return np.asarray(call.scalar(name, dtype, value))
 
 
-def pair(call, types, domain, special=None, second="same", mixed=15, whole_exponent=False, in_place_rule=lambda dtype: dtype):
+def pair(call, types, domain, special=None, second="same", mixed=15, in_place_rule=lambda dtype: dtype):
     """Draws the two operands of an operator: elements of both, their common type, and the name of the first."""
     kinds = [(kind, name) for kind, name, out, *_ in call.params if kind in ("aclTensor*", "aclScalar*") and not out and name != "alpha"][:2]
     (first, own), (last, other) = kinds
     shape = extent(call)
+    types = call.listed(own if first == "aclTensor*" else other, types)
     scalar = "aclScalar*" in (first, last)
-    place = call.in_place[0] if call.in_place else None
+    position = call.in_place[0] if call.in_place else None
     if scalar:
         tensor = call.choose(types)
-        whole = not set(types) & set(WIDE)
-        options = [name for name in SCALARS if name in types or name in WIDE and not whole] or [tensor]
+        integral = not set(types) & set(WIDE)
+        options = [name for name in SCALARS if name in types or name in WIDE and not integral] or [tensor]
         number = call.choose(options) if call.chance(40) else tensor if tensor in ACCEPTED else options[0]
+        if tensor in UNSIGNED:
+            # These combine with integers only.
+            number, domain, special = "int64", "positive", False
         common = with_scalar(tensor, number)
-        if place and KIND[in_place_rule(common)] > KIND[tensor]:
+        if position and KIND[in_place_rule(common)] > KIND[tensor]:
             number, common = tensor, tensor
-        if place and KIND[in_place_rule(common)] > KIND[tensor]:
+        if position and KIND[in_place_rule(common)] > KIND[tensor]:
             tensor = number = common = "float32"
         dtypes = (tensor, number) if first == "aclTensor*" else (number, tensor)
         shapes = (shape, shape)
@@ -219,13 +224,13 @@ def pair(call, types, domain, special=None, second="same", mixed=15, whole_expon
         if {one, two} & set(UNSIGNED):
             two = one
         common = promoted(one, two)
-        if place and KIND[in_place_rule(common)] > KIND[one]:
+        if position and KIND[in_place_rule(common)] > KIND[one]:
             two, common = one, one
-        if place and KIND[in_place_rule(common)] > KIND[one]:
+        if position and KIND[in_place_rule(common)] > KIND[one]:
             one = two = common = "float32"
         dtypes = (one, two)
         if call.chance(40):
-            left = shape if place else call.part_of(shape)
+            left = shape if position else call.part_of(shape)
             shapes = (left, call.part_of(shape))
         else:
             shapes = (shape, shape)
@@ -254,7 +259,8 @@ def binary(call, f, types=(*REAL, "bool"), domain="any", rule=lambda dtype: dtyp
 def added(call, sign=1, swapped=False, activate=None):
     """self + alpha * other, and what it is built from."""
     types = (*WIDE, *INTEGERS, *(("bool",) if sign > 0 and not activate else ()), *(COMPLEX if not activate else ()))
-    a, b, common, own = pair(call, types, "any")
+    # What a sum beyond the type is before it is limited to positive numbers is not documented.
+    a, b, common, own = pair(call, types, "small" if activate else "any")
     kind = KIND[common]
     alpha = call.choose((1, 1, 2, -1, 0, 3)) if kind in (1, 3) else 1 if kind == 0 else call.choose((1, 1, 2.0, -1.5, 0.25, 0))
     if common == "uint8":
@@ -336,7 +342,7 @@ def rounded_quotient(call, f=np.trunc, mode=None, types=None):
 
 
 def power(call):
-    a, b, common, own = pair(call, (*WIDE, "int32", "int64", "int16", "int8", "uint8"), "small", False, "whole", mixed=0)
+    a, b, common, own = pair(call, (*WIDE, "int32", "int64", "int16", "int8", "uint8"), "small", False, "integer", mixed=0)
     if KIND[common] == 1:
         # A negative exponent of an integer is refused where the first phase sees it, and is not defined elsewhere.
         for name, given in call.given.items():
@@ -590,7 +596,7 @@ for names, function, row in (
     ("Log10", np.log10, dict(domain="positive")),
     ("Log1p", np.log1p, dict(domain="positive")),
     ("Log2", np.log2, dict(domain="positive")),
-    ("Lgamma", lgamma, dict(types=FLOATS, domain="positive", ulps=16, conditioned=lambda x: np.ones_like(x))),
+    ("Lgamma", lgamma, dict(types=FLOATS, domain="positive", ulps=16, conditioned=lambda x: 4 + 0 * x)),
     ("Digamma", digamma, dict(types=FLOATS, domain="positive", ulps=16, conditioned=lambda x: 4 + 0 * x)),
     ("Reciprocal", lambda x: 1 / x, {}),
     ("Rsqrt", lambda x: 1 / np.sqrt(x), {}),

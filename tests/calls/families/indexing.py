@@ -93,7 +93,7 @@ def embedding_backward(call):
     g = wide(call.tensor("grad", dtype, (*shape, width), "small", False))
     at = indices(call, "indices", shape, rows)
     call.set("numWeights", rows)
-    # A padding index that is no row leaves none out.
+    # A padding index beyond the rows leaves none out.
     padding = call.choose((0, 1, 1 << 20))
     call.set("paddingIdx", padding)
     scale = call.set("scaleGradByFreq", call.chance(30))
@@ -139,11 +139,11 @@ def masked_select(call, shaped=True):
     open_end(call, "out", dtype, found, (math.prod(shape),))
 
 
-def open_end(call, name, dtype, found, room, axis=0):
+def open_end(call, name, dtype, found, capacity, axis=0):
     """Adds an output that is larger than what is found: what lies behind that is open."""
     def check(have, want):
         return near(0)(have[tuple(slice(0, dim) for dim in found.shape)], found)
-    call.out(name, dtype, found, check, plain=True, shape=room)
+    call.out(name, dtype, found, check, plain=True, shape=capacity)
 
 
 def nonzero(call, transposed=False):
@@ -352,7 +352,7 @@ def put(call):
 def unique(call, form):
     dtype = call.choose(("int64", "int32", "float32", "uint8", "int8", "bool", "float16"))
     shape = call.shape(1, 4, 1000, empty=False) if form != "rows" else call.shape(2, 3, 300, empty=False)
-    x = wide(call.tensor("self", dtype, shape, "whole", False))
+    x = wide(call.tensor("self", dtype, shape, "integer", False))
     size = x.size
     if form == "consecutive":
         inverse, counts = call.set("returnInverse", call.chance(60)), call.set("returnCounts", call.chance(60))
@@ -380,9 +380,9 @@ def in_list(call, element):
     dtype = call.choose(("int32", "int64", "float32"))
     if element == "scalar":
         x = wide(np.asarray(call.scalar("element", dtype, call.choose((1, 2, 100)))))
-        y = wide(call.tensor("testElements", dtype, call.shape(0, 3, 60), "whole", False))
+        y = wide(call.tensor("testElements", dtype, call.shape(0, 3, 60), "integer", False))
     else:
-        x = wide(call.tensor("element", dtype, call.shape(0, 3, 600), "whole", False))
+        x = wide(call.tensor("element", dtype, call.shape(0, 3, 600), "integer", False))
         y = wide(np.asarray(call.scalar("testElement", dtype, call.choose((1, 2, 100)))))
     call.set("assumeUnique", False)
     invert = call.set("invert", call.chance(50))

@@ -33,11 +33,11 @@ def finish(call, dtype, wanted, bounds, outputs="out", in_place=None, ulps=4):
 
 
 def distinct_members(call, name):
-    """In place, no two elements of a member may share memory."""
+    """In position, no two elements of a member may share memory."""
     for array in call.given[name].members:
         if any(stride == 0 and dim > 1 for stride, dim in zip(array.strides, array.values.shape)):
             array.strides, array.offset, array.plain = type(array)(array.dtype, array.values).strides, 0, True
-            array.room = max(1, array.values.size)
+            array.capacity = max(1, array.values.size)
 
 
 def unary(call, f, types=FLOATS, domain="small", ulps=8):
@@ -46,10 +46,10 @@ def unary(call, f, types=FLOATS, domain="small", ulps=8):
     values = members(call, own, shapes_of(call), dtype, domain)
     with np.errstate(all="ignore"):
         wanted = [f(value) for value in values]
-    place = own if own in call.in_place else None
-    if place:
+    position = own if own in call.in_place else None
+    if position:
         distinct_members(call, own)
-    finish(call, dtype, wanted, [slack(dtype, np.abs(w)) * 2 + (1e-6 if dtype in FLOATS else 0) for w in wanted], in_place=place, ulps=ulps)
+    finish(call, dtype, wanted, [slack(dtype, np.abs(w)) * 2 + (1e-6 if dtype in FLOATS else 0) for w in wanted], in_place=position, ulps=ulps)
 
 
 def number(call, name, dtype, options):
@@ -66,12 +66,12 @@ def with_scalar(call, f, name, types=MORE, options=(1, 2, -1, 3), reverse=False)
     values = members(call, "x", shapes_of(call), dtype)
     s = number(call, name, dtype, options if dtype in INTEGERS else [0.5 * o for o in options])
     s = int(s) if dtype in INTEGERS else float(s)
-    place = "x" if "x" in call.in_place else None
-    if place:
+    position = "x" if "x" in call.in_place else None
+    if position:
         distinct_members(call, "x")
     with np.errstate(all="ignore"):
         wanted = [np.asarray(f(value, NUMPY[dtype].type(s) if dtype in INTEGERS else s)) for value in values]
-    finish(call, dtype, wanted, [slack(dtype, value, abs(s)) + (1e-6 if dtype in FLOATS else 0) * np.nan_to_num(np.abs(want)) for value, want in zip(values, wanted)], in_place=place)
+    finish(call, dtype, wanted, [slack(dtype, value, abs(s)) + (1e-6 if dtype in FLOATS else 0) * np.nan_to_num(np.abs(want)) for value, want in zip(values, wanted)], in_place=position)
 
 
 def with_list(call, f, types=MORE, options=(1, 2, -1, 3)):
@@ -93,12 +93,12 @@ def pairs(call, f, alpha=False, types=MORE):
     if alpha:
         a = number(call, "alpha", dtype, (1, 2, -1, 3))
         a = NUMPY[dtype].type(int(a)) if dtype in INTEGERS else float(a)
-    place = "x1" if "x1" in call.in_place else None
-    if place:
+    position = "x1" if "x1" in call.in_place else None
+    if position:
         distinct_members(call, "x1")
     with np.errstate(all="ignore"):
         wanted = [np.asarray(f(x, y, a) if alpha else f(x, y)) for x, y in zip(one, two)]
-    finish(call, dtype, wanted, [slack(dtype, x, float(a) * y) + (2e-6 * np.nan_to_num(np.abs(w), posinf=0, neginf=0) if dtype in FLOATS else 0) for x, y, w in zip(one, two, wanted)], in_place=place)
+    finish(call, dtype, wanted, [slack(dtype, x, float(a) * y) + (2e-6 * np.nan_to_num(np.abs(w), posinf=0, neginf=0) if dtype in FLOATS else 0) for x, y, w in zip(one, two, wanted)], in_place=position)
 
 
 def triples(call, divide, form):

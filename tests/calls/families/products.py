@@ -187,14 +187,14 @@ def grouped(call, version):
     else:
         one = call.tensor("x", dtype, (m, k), "small", False, listed=True)
         x, w = wide(one.values), wide(call.some(dtype, (groups, k, n), "small", False))
-    apart = version < 4 or call.chance(40)
+    separate = version < 4 or call.chance(40)
     call.list("x", [one])
     kind = "int8" if int8 else dtype
-    call.list("weight", [call.tensor("weight", kind, values=each, listed=True) for each in w] if apart else [call.tensor("weight", kind, values=w, listed=True)])
+    call.list("weight", [call.tensor("weight", kind, values=each, listed=True) for each in w] if separate else [call.tensor("weight", kind, values=w, listed=True)])
     if int8:
-        apart_scales = wide(call.some("float32", (groups, n), "inner", False)) / 256
-        call.list("scaleOptional", [call.tensor("scaleOptional", "float32", values=each, listed=True) for each in apart_scales] if apart else
-                  [call.tensor("scaleOptional", "float32", values=apart_scales, listed=True)])
+        group_scales = wide(call.some("float32", (groups, n), "inner", False)) / 256
+        call.list("scaleOptional", [call.tensor("scaleOptional", "float32", values=each, listed=True) for each in group_scales] if separate else
+                  [call.tensor("scaleOptional", "float32", values=group_scales, listed=True)])
         rows = call.tensor("perTokenScaleOptional", "float32", (m,), "inner", False, listed=True)
         call.list("perTokenScaleOptional", [rows])
     counts = np.diff([0, *cuts])
@@ -205,7 +205,7 @@ def grouped(call, version):
         if version >= 4:
             call.set("groupListType", form)
         call.tensor("groupListOptional", "int64", values=counts if form else np.array(cuts))
-    call.set("splitItem", 3 if version >= 4 or not apart else 2)
+    call.set("splitItem", 3 if version >= 4 or not separate else 2)
     if version >= 2:
         call.set("groupType", 0)
     if version >= 4:
@@ -219,7 +219,7 @@ def grouped(call, version):
     out = dtype
     name = "y" if version < 4 else "out"
     if int8:
-        wanted = wanted * apart_scales[own] * wide(rows.values)[:, None]
+        wanted = wanted * group_scales[own] * wide(rows.values)[:, None]
         out = call.choose(("float16", "bfloat16"))
         call.list(name, [call.out("", out, wanted, near(4), listed=True)])
     else:

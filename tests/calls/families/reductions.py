@@ -107,9 +107,9 @@ def first_index(x, axis, largest):
     if x.dtype.kind == "f":
         x = np.where(np.isnan(x), np.inf if largest else -np.inf, x) if not np.isnan(x).any() else x
         nan = np.isnan(x)
-        place = np.argmax(nan, axis)
+        position = np.argmax(nan, axis)
         plain = np.argmax(np.where(nan, -np.inf, x), axis) if largest else np.argmin(np.where(nan, np.inf, x), axis)
-        return np.where(nan.any(axis), place, plain)
+        return np.where(nan.any(axis), position, plain)
     return np.argmax(x, axis) if largest else np.argmin(x, axis)
 
 
@@ -141,7 +141,7 @@ def extreme_and_index(call, largest):
     call.out("indices", "int64" if call.chance(50) else "int32", kept, names_extreme)
 
 
-def truth(call, f):
+def reduced_logic(call, f):
     dtype = call.choose(("bool", "uint8", *WIDE, "int32", "int64"))
     shape = measure(call)
     x = wide(call.tensor("self", dtype, shape, "small"))
@@ -390,7 +390,7 @@ def histogram(call, form):
             call.out("out", call.given["weights"].dtype, wanted, near(4, 0, 1e-6 * np.bincount(x, np.abs(w), least)))
         return
     dtype = call.choose(("float32", "int32"))
-    x = wide(call.tensor("self", dtype, (call.choose((1, 8, 100, 1025)),), "whole", False))
+    x = wide(call.tensor("self", dtype, (call.choose((1, 8, 100, 1025)),), "integer", False))
     bins = call.set("bins", call.choose((1, 4, 10, 100)))
     low, high = call.choose(((-4, 4), (0, 2), (-1, 3)))
     call.scalar("min", "float32", low), call.scalar("max", "float32", high)
@@ -474,8 +474,8 @@ REDUCTIONS.add("ArgMax", arg_extreme, largest=True)
 REDUCTIONS.add("ArgMin", arg_extreme, largest=False)
 REDUCTIONS.add("MaxDim", extreme_and_index, largest=True)
 REDUCTIONS.add("MinDim", extreme_and_index, largest=False)
-REDUCTIONS.add("All", truth, f=np.all)
-REDUCTIONS.add("Any", truth, f=np.any)
+REDUCTIONS.add("All", reduced_logic, f=np.all)
+REDUCTIONS.add("Any", reduced_logic, f=np.any)
 REDUCTIONS.add("Var", moment, correction="unbiased")
 REDUCTIONS.add("VarCorrection", moment)
 REDUCTIONS.add("Std", moment, root=True)

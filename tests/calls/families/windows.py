@@ -116,12 +116,12 @@ def max_pool(call, dims, backward=False):
     x = wide(call.tensor("self", dtype, values=(order.reshape(shape) - 100).astype(float)))
     best, at = np.zeros((*shape[:2], *outs)), np.zeros((*shape[:2], *outs), np.int64)
     flat = np.arange(math.prod(shape[2:])).reshape(shape[2:])
-    for place in itertools.product(*(range(out) for out in outs)):
-        cut = tuple(slice(*ranges(size, *window, out)[i][:2]) for size, window, out, i in zip(shape[2:], windows, outs, place))
+    for position in itertools.product(*(range(out) for out in outs)):
+        cut = tuple(slice(*ranges(size, *window, out)[i][:2]) for size, window, out, i in zip(shape[2:], windows, outs, position))
         part = x[(slice(None), slice(None), *cut)].reshape(*shape[:2], -1)
         choice = part.argmax(-1)
-        best[(slice(None), slice(None), *place)] = part.max(-1)
-        at[(slice(None), slice(None), *place)] = flat[cut].reshape(-1)[choice]
+        best[(slice(None), slice(None), *position)] = part.max(-1)
+        at[(slice(None), slice(None), *position)] = flat[cut].reshape(-1)[choice]
     if not backward:
         call.out("out", dtype, best)
 
@@ -148,11 +148,11 @@ def convolve(x, w, stride, pad, dilation, groups):
     outs = [(size - d * (k - 1) - 1) // s + 1 for size, d, k, s in zip(x.shape[2:], dilation, w.shape[2:], stride)]
     n, own, per = x.shape[0], x.shape[1] // groups, w.shape[0] // groups
     y = np.zeros((n, w.shape[0], *outs))
-    for place in itertools.product(*(range(k) for k in w.shape[2:])):
-        cut = tuple(slice(i * d, i * d + s * (o - 1) + 1, s) for i, d, s, o in zip(place, dilation, stride, outs))
+    for position in itertools.product(*(range(k) for k in w.shape[2:])):
+        cut = tuple(slice(i * d, i * d + s * (o - 1) + 1, s) for i, d, s, o in zip(position, dilation, stride, outs))
         for g in range(groups):
             part = x[(slice(None), slice(g * own, (g + 1) * own), *cut)]
-            weights = w[(slice(g * per, (g + 1) * per), slice(None), *place)]
+            weights = w[(slice(g * per, (g + 1) * per), slice(None), *position)]
             y[:, g * per:(g + 1) * per] += np.einsum("ncp,oc->nop", part.reshape(n, own, -1), weights).reshape(n, per, *outs)
     return y
 
@@ -162,10 +162,10 @@ def spread(x, w, stride, pad, dilation, groups, more):
     own, per = x.shape[1] // groups, w.shape[1]
     outs = [(size - 1) * s - 2 * p + d * (k - 1) + m + 1 for size, s, p, d, k, m in zip(x.shape[2:], stride, pad, dilation, w.shape[2:], more)]
     y = np.zeros((x.shape[0], per * groups, *(out + 2 * p for out, p in zip(outs, pad))))
-    for place in itertools.product(*(range(k) for k in w.shape[2:])):
-        cut = tuple(slice(i * d, i * d + s * (size - 1) + 1, s) for i, d, s, size in zip(place, dilation, stride, x.shape[2:]))
+    for position in itertools.product(*(range(k) for k in w.shape[2:])):
+        cut = tuple(slice(i * d, i * d + s * (size - 1) + 1, s) for i, d, s, size in zip(position, dilation, stride, x.shape[2:]))
         for g in range(groups):
-            part = np.einsum("ncp,co->nop", x[:, g * own:(g + 1) * own].reshape(x.shape[0], own, -1), w[(slice(g * own, (g + 1) * own), slice(None), *place)])
+            part = np.einsum("ncp,co->nop", x[:, g * own:(g + 1) * own].reshape(x.shape[0], own, -1), w[(slice(g * own, (g + 1) * own), slice(None), *position)])
             y[(slice(None), slice(g * per, (g + 1) * per), *cut)] += part.reshape(x.shape[0], per, *x.shape[2:])
     return y[(slice(None), slice(None), *(slice(p, p + out) for p, out in zip(pad, outs)))]
 
@@ -221,12 +221,12 @@ def matrices_of(kind, sizes, outs, aligned, exact):
                 matrix[i, at] = 1
                 continue
             if aligned:
-                place = i * (size - 1) / (out - 1) if out > 1 else 0.0
+                position = i * (size - 1) / (out - 1) if out > 1 else 0.0
             else:
-                place = (i + 0.5) * size / out - 0.5
-                place = max(place, 0) if kind == "linear" else place
-            first = math.floor(place)
-            t = place - first
+                position = (i + 0.5) * size / out - 0.5
+                position = max(position, 0) if kind == "linear" else position
+            first = math.floor(position)
+            t = position - first
             if kind == "linear":
                 matrix[i, min(first, size - 1)] += 1 - t
                 matrix[i, min(first + 1, size - 1)] += t
