@@ -25,8 +25,6 @@ ACL = {
 ND = 2
 #: Bytes of the arena, bytes of the workspace behind it, and what lies between elements.
 ARENA, WORKSPACE, GAP = 48 << 20, 64 << 20, 0xA5
-#: The status of an operator that is not implemented.
-NOT_IMPLEMENTED = 561003
 #: Where a tensor of the arena begins is a multiple of this.
 ALIGNMENT = 64
 

@@ -71,7 +71,7 @@ class Maker:
         for _ in range(3):
             call, problem = self.run(Draws(0, choices))
             flat = getattr(problem[1], "flat", None) if problem else None
-            made = flat and fails(focused(choices, call.shapes, call.starts, flat))
+            made = flat and next(filter(None, map(fails, focused(choices, call.shapes, call.starts, flat))), None)
             if not made:
                 break
             choices = shrink(made, fails)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from maker import EPS, FLOATS, LOW, NORMAL, near, wide
+from maker import EPS, FLOATS, LOW, near, wide
 
 from . import Family
-from .elementwise import eps, erf, extent, finish, slack
+from .elementwise import eps, erf, extent, finish
 
 E, EX, F = np.exp, np.expm1, FLOATS
 

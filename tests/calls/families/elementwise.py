@@ -263,7 +263,7 @@ def added(call, sign=1, swapped=False, activate=None):
     a, b, common, own = pair(call, types, "small" if activate else "any")
     kind = KIND[common]
     alpha = call.choose((1, 1, 2, -1, 0, 3)) if kind in (1, 3) else 1 if kind == 0 else call.choose((1, 1, 2.0, -1.5, 0.25, 0))
-    if common == "uint8":
+    if common.startswith("uint"):
         alpha = abs(alpha)
     alpha = call.scalar("alpha", "float32" if isinstance(alpha, float) else "int64", alpha)
     x, y = cast(a, common), cast(b, common)
@@ -273,7 +273,7 @@ def added(call, sign=1, swapped=False, activate=None):
         if kind == 0:
             wanted = x | y
         elif kind == 1:
-            scaled = NUMPY[common].type(int(alpha)) * y if common != "uint8" else np.uint8(int(alpha)) * y
+            scaled = NUMPY[common].type(int(alpha)) * y
             wanted = x + scaled if sign > 0 else x - scaled
         else:
             wanted = x + sign * float(alpha) * y if kind == 2 else x + sign * int(alpha) * y
@@ -311,7 +311,7 @@ def remaindered(call, float_f, int_f):
     finish(call, common, wanted, lambda also: near(2, 0, absolute, also), call.in_place[0] if call.in_place else own, (common,))
 
 
-def rounded_quotient(call, f=np.trunc, mode=None, types=None):
+def divided_by(call, f=np.trunc, mode=None, types=None):
     """A quotient that is rounded: of low precision it is rounded to its type first, as PyTorch does."""
     if mode is not None:
         mode = call.set("mode", call.choose(mode))
@@ -657,8 +657,8 @@ for names, function, row in (
     BINARY.add(names, binary, f=function, **row)
 BINARY.add("FmodTensor FmodScalar", remaindered, float_f=np.fmod, int_f=int_fmod)
 BINARY.add("RemainderTensorTensor RemainderTensorScalar RemainderScalarTensor", remaindered, float_f=np.remainder, int_f=int_remainder)
-BINARY.add("FloorDivide FloorDivides", rounded_quotient)
-BINARY.add("DivMod DivMods", rounded_quotient, mode=(0, 1, 2))
+BINARY.add("FloorDivide FloorDivides", divided_by)
+BINARY.add("DivMod DivMods", divided_by, mode=(0, 1, 2))
 BINARY.add("PowTensorTensor PowTensorScalar PowScalarTensor", power)
 BINARY.add("LeftShift LeftShifts", shifted, left=True)
 BINARY.add("RightShift", shifted, left=False)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from device import NUMPY
-from maker import COMPLEX, EPS, FLOATS, INTEGERS, LOW, UNSIGNED, WIDE, bits, near, wide
+from maker import FLOATS, INTEGERS, LOW, UNSIGNED, WIDE, bits, near, wide
 
 from . import Family
 

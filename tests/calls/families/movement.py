@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from device import NUMPY, Array
+from device import NUMPY
 from maker import COMPLEX, FLOATS, INTEGERS, LOW, UNSIGNED, WIDE, bits, near, wide
 
 from . import Family
-from .elementwise import extent
 
 ALL = (*WIDE, *INTEGERS, "bool", *UNSIGNED, *COMPLEX)
 PLAIN = (*WIDE, *INTEGERS, "bool")

@@ -47,11 +47,11 @@ def layer_norm(call):
     rstd = 1 / np.sqrt(x.var(axes, keepdims=True) + e)
     y = (x - mean) * rstd * (1 if w is None else w) + (0 if b is None else b)
     scale = (1 + np.abs(x) * rstd) * (1 if w is None else 1 + np.abs(w)) + (0 if b is None else np.abs(b))
-    call.out("out", dtype, y, close(dtype, scale * (1 + (rstd if True else 0) * 1e-1)))
+    call.out("out", dtype, y, close(dtype, scale * (1 + rstd / 10)))
     if call.chance(70):
         held = dtype if call.chance(50) else "float32"
         call.out("meanOutOptional", held, mean, close(held, 1 + np.abs(x).mean(axes, keepdims=True)))
-        call.out("rstdOutOptional", held, rstd, near(64, 1e-4 if held == "float32" else 0, 0, ))
+        call.out("rstdOutOptional", held, rstd, near(64, 1e-4 if held == "float32" else 0))
 
 
 def layer_norm_backward(call):
@@ -75,7 +75,7 @@ def layer_norm_backward(call):
     size = rstd * (np.abs(gw) + np.abs(gw).mean(axes, keepdims=True) + np.abs(h) * (np.abs(gw * h)).mean(axes, keepdims=True))
     over = tuple(range(len(lead)))
     if mask[0]:
-        call.out("gradInputOut", dtype, dx, close(dtype, size * 2 * (1 + rstd * 0)))
+        call.out("gradInputOut", dtype, dx, close(dtype, size * 2))
     if mask[1]:
         call.out("gradWeightOut", dtype, (g * h).sum(over), close(dtype, 2 * np.abs(g * h).sum(over) + 1e-3))
     if mask[2]:
@@ -267,8 +267,6 @@ def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("
     reduction = call.set("reduction", call.choose((0, 1, 2)))
     if slope:
         g = wide(call.tensor(next(n for n in call.inputs if n.startswith("grad")), dtype, shape if reduction == 0 or call.chance(30) else (), "small", False))
-        if reduction and g.shape == shape and shape:
-            pass
     x = wide(call.tensor(names[0], dtype, shape, domains[0], False))
     t = wide(call.tensor(names[1], dtype, shape, domains[1], False))
     given = {name: call.set(name, call.choose(options)) for name, options in (numbers or {}).items()}
@@ -323,7 +321,7 @@ def nll(call, dims=False, backward=False):
     held = w[t] * (t != ignore)
     total = held.sum()
     if backward:
-        g = wide(call.tensor("gradOutput", dtype, rest if reduction == 0 else () if not dims else (), "small", False))
+        g = wide(call.tensor("gradOutput", dtype, rest if reduction == 0 else (), "small", False))
     x = wide(call.tensor("self", dtype, values=x))
     call.tensor("target", "int64", values=t)
     call.tensor("weight", dtype, values=w)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from device import NUMPY
-from maker import EPS, FLOATS, INTEGERS, LOW, bits, near, wide
+from maker import EPS, FLOATS, LOW, bits, near, wide
 
 from . import Family
 

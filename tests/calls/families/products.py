@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from device import NUMPY
 from maker import EPS, FLOATS, LOW, near, wide
 
 from . import Family

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from device import NUMPY
-from maker import COMPLEX, EPS, FLOATS, INTEGERS, LOW, REAL, UNSIGNED, WIDE, bits, near, to, wide
+from maker import EPS, FLOATS, INTEGERS, LOW, REAL, UNSIGNED, WIDE, bits, near, to, wide
 
 from . import Family
 from .elementwise import cast, eps
