@@ -52,13 +52,17 @@ pub trait Float:
 }
 
 macro_rules! float {
-    ($($type:ident, $erf:path, $erfc:path;)*) => {$(
+    ($($type:ident, $erf:path, $erfc:path, $asinh:path, $acosh:path, $atanh:path;)*) => {$(
         impl Float for $type {
             #[inline(always)] fn of(value: f64) -> $type { value as $type }
             #[inline(always)] fn to_f64(self) -> f64 { self.into() }
             #[inline(always)] fn erf(self) -> $type { $erf(self) }
             #[inline(always)] fn erfc(self) -> $type { $erfc(self) }
-            float! { @same $type: abs sqrt exp exp_m1 ln ln_1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+            // Those of the standard library overflow for large numbers, and lose digits near 1 and -1.
+            #[inline(always)] fn asinh(self) -> $type { $asinh(self) }
+            #[inline(always)] fn acosh(self) -> $type { $acosh(self) }
+            #[inline(always)] fn atanh(self) -> $type { $atanh(self) }
+            float! { @same $type: abs sqrt exp exp_m1 ln ln_1p sin cos tan asin acos atan sinh cosh tanh
                 floor ceil round_ties_even }
             #[inline(always)] fn is_nan(self) -> bool { $type::is_nan(self) }
             #[inline(always)] fn is_infinite(self) -> bool { $type::is_infinite(self) }
@@ -69,4 +73,30 @@ macro_rules! float {
     };
 }
 
-float! { f32, libm::erff, libm::erfcf; f64, libm::erf, libm::erfc; }
+float! {
+    f32, libm::erff, libm::erfcf, libm::asinhf, libm::acoshf, libm::atanhf;
+    f64, libm::erf, libm::erfc, libm::asinh, libm::acosh, libm::atanh;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Float;
+
+    /// Compares with values that were computed with 50 digits.
+    #[test]
+    fn inverse_hyperbolic_functions_keep_their_digits_near_1_and_do_not_overflow() {
+        let near = |found: f32, wanted: f64| {
+            assert!(
+                (f64::from(found) - wanted).abs() <= 3e-7 * wanted.abs(),
+                "{found} is not {wanted}"
+            );
+        };
+        near(Float::acosh(1.006_269_7_f32), 0.111_920_979);
+        near(Float::acosh(f32::MAX), 89.415_986_232_628_3);
+        near(Float::asinh(f32::MIN), -89.415_986_232_628_3);
+        near(Float::atanh(-0.987_363_4_f32), -2.528_983_298_058_9);
+        near(Float::atanh(0.987_363_4_f32), 2.528_983_298_058_9);
+        let large = Float::asinh(f64::MIN);
+        assert!((large + 710.475_860_073_944).abs() < 1e-9, "{large}");
+    }
+}

@@ -506,7 +506,7 @@ fn number_of(name: &str, usual: u64) -> Result<u64> {
 }
 
 /// Returns the seed of an environment variable, or one from the clock.
-fn chaos_seed() -> Result<u64> {
+pub(super) fn chaos_seed() -> Result<u64> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
     number_of("JUMAR_CHAOS_SEED", now.as_secs())
 }

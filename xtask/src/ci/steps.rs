@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{Job, Outcome, Part, Step, Uses, deny, long, variants};
+use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
+use super::{Job, Outcome, Part, Step, Uses, calls, deny, long, variants};
 use crate::{progress, python_env};
 
 /// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
@@ -111,6 +112,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Nothing,
         run: programs,
+    },
+    Step {
+        name: "calls",
+        what: "generated calls of single operators against NumPy in double precision",
+        part: None,
+        needs: &["dist"],
+        uses: Uses::Nothing,
+        run: calls::short,
     },
     Step {
         name: "behaviour",
@@ -311,6 +320,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: long::fuzz_limits,
+    },
+    Step {
+        name: "calls-long",
+        what: "the generated calls for ten minutes, with a seed from the clock",
+        part: Some(Part::Endurance),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: calls::long,
     },
     Step {
         name: "large",
@@ -782,111 +799,4 @@ pub(super) fn xtask(arguments: &[&str]) -> Command {
         Command::new(std::env::current_exe().unwrap_or_else(|_| Path::new("cargo-xtask").into()));
     command.args(arguments).current_dir(crate::root());
     command
-}
-
-#[derive(Default)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-    ignored: u64,
-}
-
-impl std::fmt::Display for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} tests", self.passed)?;
-        if self.failed > 0 {
-            write!(f, ", {} failed", self.failed)?;
-        }
-        if self.ignored > 0 {
-            write!(f, ", {} ignored", self.ignored)?;
-        }
-        Ok(())
-    }
-}
-
-/// Adds up the `test result:` lines.
-fn count_cargo_tests(log: &str) -> Counts {
-    let mut counts = Counts::default();
-    for line in log
-        .lines()
-        .filter_map(|line| line.strip_prefix("test result: "))
-    {
-        let words: Vec<&str> = line
-            .split([' ', ';', '.'])
-            .filter(|word| !word.is_empty())
-            .collect();
-        for pair in words.windows(2) {
-            let Ok(number) = pair[0].parse::<u64>() else {
-                continue;
-            };
-            match pair[1] {
-                "passed" => counts.passed += number,
-                "failed" => counts.failed += number,
-                "ignored" => counts.ignored += number,
-                _ => {}
-            }
-        }
-    }
-    counts
-}
-
-/// Returns whether a summary of pytest counts a test that passed. A step in which every test was skipped has shown nothing.
-fn passed_any(summary: &str) -> bool {
-    summary
-        .split(", ")
-        .any(|part| part.contains(" passed") && !part.starts_with("0 "))
-}
-
-/// Returns the first reason that pytest lists for a test that it skipped: `SKIPPED [7] tests/page/test_page.py:59: no browser`.
-fn skip_reason(log: &str) -> &str {
-    let line = log.lines().find_map(|line| line.strip_prefix("SKIPPED ["));
-    let reason = line.and_then(|line| line.split_once(": "));
-    reason.map_or("it does not say why", |(_, reason)| reason)
-}
-
-/// Returns pytest's last line without its decoration: `12 passed, 1 skipped in 3.20s`.
-fn pytest_summary(log: &str) -> String {
-    let summary = log.lines().rev().find(|line| {
-        [" passed", " failed", " error", " skipped", "no tests ran"]
-            .iter()
-            .any(|word| line.contains(word))
-    });
-    summary
-        .unwrap_or("no summary")
-        .trim_matches(['=', ' '])
-        .to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_of_several_test_programs_add_up() {
-        let log = "running 3 tests\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
-                   test result: FAILED. 4 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.02s\n";
-        let counts = count_cargo_tests(log);
-        assert_eq!((counts.passed, counts.failed, counts.ignored), (7, 1, 2));
-    }
-
-    #[test]
-    fn the_summary_of_pytest_is_found_behind_other_lines() {
-        assert_eq!(
-            pytest_summary("....\n12 passed, 1 skipped in 3.20s\nbye\n"),
-            "12 passed, 1 skipped in 3.20s"
-        );
-        assert_eq!(pytest_summary(""), "no summary");
-    }
-
-    #[test]
-    fn a_run_that_skipped_every_test_has_not_passed() {
-        let log = "sssss\nSKIPPED [5] tests/page/test_page.py:59: no browser: apt-get install chromium\n5 skipped in 0.03s\n";
-        let summary = pytest_summary(log);
-        assert_eq!(summary, "5 skipped in 0.03s");
-        assert!(!passed_any(&summary));
-        assert_eq!(skip_reason(log), "no browser: apt-get install chromium");
-        assert!(!passed_any("no tests ran in 0.01s"));
-        assert!(passed_any("12 passed, 1 skipped in 3.20s"));
-        assert!(passed_any("1 skipped, 2 passed, 1 warning in 3.20s"));
-    }
 }

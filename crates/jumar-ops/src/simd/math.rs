@@ -411,7 +411,7 @@ macro_rules! functions {
             }
 
             $(#[inline(always)] fn $own(self) -> Self { Fast($own::<FUSED>(self.0)) })*
-            $(#[inline(always)] fn $name(self) -> Self { Fast(self.0.$name()) })*
+            $(#[inline(always)] fn $name(self) -> Self { Fast(Float::$name(self.0)) })*
         }
     };
 }

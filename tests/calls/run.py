@@ -1,0 +1,227 @@
+"""Makes valid calls of single operators, runs them through the C interface of an install tree, and compares with NumPy in double precision.
+
+    run.py [--seconds N | --calls N] [--seed N] [--family WORD] [--operator NAME] [--processes N] [--call N] [--page]
+
+Each call follows from the seed and its number. A failing call is made smaller while it fails, and printed as a Python call that repeats it.
+`--family` takes a part of a family's name, or of the source file that computes it. `--page` writes docs/generated-calls.md.
+"""
+
+import argparse
+import collections
+import faulthandler
+import multiprocessing
+import os
+import pathlib
+import sys
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import numpy as np  # noqa: E402
+
+import families  # noqa: E402
+import page  # noqa: E402
+from device import Device, computed  # noqa: E402
+from maker import Call, Draws, Values  # noqa: E402
+from shrink import focused, shrink  # noqa: E402
+from written import written  # noqa: E402
+
+#: Seconds without the end of a call after which a process counts as stuck, and failures of one operator that are made small.
+PATIENCE, EACH = 60, 3
+#: How often a call is drawn until its types are ones that the interface lists.
+TRIES = 30
+#: Calls that one process makes before it looks at the clock.
+TURN = 50
+
+
+class Maker:
+    """Makes and runs calls on a device."""
+
+    def __init__(self, seed, chosen):
+        self.seed, self.values, self.device = seed, Values(seed), Device()
+        self.rows = [(family, operator, make) for family in chosen for operator, make in family.makers.items()]
+
+    def made(self, draws):
+        """Builds a call from choices."""
+        family, operator, make = self.rows[draws.below(len(self.rows))]
+        for _ in range(TRIES):
+            call = Call(self.device, self.values, draws, operator)
+            make(call)
+            if call.accepted():
+                break
+        return call
+
+    def run(self, draws):
+        call = self.made(draws)
+        return call, self.device.run(call.operator, call.given, call.expected)
+
+    def small(self, choices, operator, kind):
+        """Shrinks a failing call; the choice of the operator stays."""
+        def fails(candidate):
+            draws = Draws(0, candidate)
+            try:
+                call, problem = self.run(draws)
+            except Exception:  # a list of choices that makes no call
+                return None
+            return draws.made if problem and problem[0] == kind and call.operator == operator else None
+
+        choices = shrink(choices, fails)
+        for _ in range(3):
+            call, problem = self.run(Draws(0, choices))
+            flat = getattr(problem[1], "flat", None) if problem else None
+            made = flat and next(filter(None, map(fails, focused(choices, call.shapes, call.starts, flat))), None)
+            if not made:
+                break
+            choices = shrink(made, fails)
+        return *self.run(Draws(0, choices)), choices
+
+
+def work(index, processes, options, chosen, until, progress, answers):
+    """One process: every `processes`-th call."""
+    faulthandler.enable()
+    np.seterr(all="ignore")
+    maker = Maker(options.seed, chosen)
+    maker.device.spoil = options.spoil
+    counts, seen, failures = collections.Counter(), collections.Counter(), []
+    number, done = (options.call or 0) + index, 0
+    while (options.calls is None or number < options.calls) and (options.calls is not None or time.monotonic() < until):
+        for _ in range(TURN):
+            if options.calls is not None and number >= options.calls:
+                break
+            progress[index] = number
+            draws = Draws(options.seed << 32 | number)
+            try:
+                call, problem = maker.run(draws)
+            except Exception:
+                problem, call = ("generator", traceback.format_exc()), None
+            done += 1
+            operator = call.operator if call else maker.rows[draws.made[0]][1]
+            counts[operator] += 1
+            if call and not problem:
+                for feature in call.features:
+                    seen[operator, feature] += 1
+            if problem:
+                key = (operator, problem[0])
+                if options.spoil:
+                    counts[key] += 1
+                elif counts[key] < EACH:
+                    counts[key] += 1
+                    text, size, form = problem[1], None, ""
+                    if call:
+                        small, what, choices = maker.small(draws.made, operator, problem[0])
+                        if what:
+                            text, size, form = what[1] + "\n" + written(small), len(choices), " ".join(sorted(small.given))
+                    failures.append((operator, problem[0], number, text, size, form))
+                else:
+                    counts[key] += 1
+            number += processes
+        if options.call is not None and options.calls is None:
+            break
+    progress[index] = -1
+    maker.device.close()
+    answers.put((index, done, {key: value for key, value in counts.items()}, dict(seen), failures))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--calls", type=int)
+    parser.add_argument("--call", type=int, help="the number of one call")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--family", default="")
+    parser.add_argument("--operator", default="")
+    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--spoil", action="store_true", help="change an element of each result, and name the operators of which that is never found")
+    parser.add_argument("--page", action="store_true", help="write docs/generated-calls.md")
+    parser.add_argument("--check-page", action="store_true", help="fail if docs/generated-calls.md names other operators")
+    options = parser.parse_args()
+    known = computed()
+    all_families = families.load(known)
+    if options.page or options.check_page:
+        return page.main(all_families, known, options)
+    chosen = [family for family in all_families if options.family in family.name or options.family in family.part]
+    if options.operator:
+        for family in chosen:
+            family.makers = {name: make for name, make in family.makers.items() if name in (options.operator, f"aclnn{options.operator}")}
+    operators = sum(len(family.makers) for family in chosen)
+    if not operators:
+        print("no operator has this name")
+        return 2
+    if options.call is not None:
+        options.calls, options.processes = options.call + 1, 1
+    print(f"calls: seed {options.seed}, {operators} operators", flush=True)
+    outcome = together(options, chosen)
+    return report(options, outcome, operators)
+
+
+def together(options, chosen):
+    """Runs the processes, and sees to it that none is stuck or dies unseen."""
+    context = multiprocessing.get_context("fork")
+    progress, answers = context.Array("q", [-2] * options.processes, lock=False), context.Queue()
+    until = time.monotonic() + options.seconds
+    workers = [context.Process(target=work, args=(index, options.processes, options, chosen, until, progress, answers)) for index in range(options.processes)]
+    for worker in workers:
+        worker.start()
+    results, last, moved = [], [None] * len(workers), [time.monotonic()] * len(workers)
+    waiting = set(range(len(workers)))
+    while waiting:
+        try:
+            results.append(answers.get(timeout=0.5))
+            waiting.discard(results[-1][0])
+            continue
+        except Exception:  # nothing yet
+            pass
+        for index in list(waiting):
+            now = time.monotonic()
+            if progress[index] != last[index]:
+                last[index], moved[index] = progress[index], now
+            died = workers[index].exitcode is not None and answers.empty()
+            if died or now - moved[index] > PATIENCE:
+                what = f"the process ended with {workers[index].exitcode}" if died else f"the call took more than {PATIENCE} s"
+                if died and workers[index].exitcode == 0:
+                    continue
+                workers[index].kill()
+                results.append((index, 0, {}, {}, [("?", "crash" if died else "hang", progress[index], what, None, "")]))
+                waiting.discard(index)
+    for worker in workers:
+        worker.join(5)
+    return results
+
+
+def known_faults():
+    """Reads the faults that are known: operator and kind of failure."""
+    lines = (HERE / "known.txt").read_text().splitlines()
+    return {tuple(line.partition(":")[0].split(" ", 1)) for line in lines if line and not line.startswith("#")}
+
+
+def report(options, results, operators):
+    failures = [failure for result in results for failure in result[4]]
+    done = sum(result[1] for result in results)
+    counts = collections.Counter()
+    for result in results:
+        counts.update(result[2])
+    shown, faults, known = set(), known_faults(), collections.Counter()
+    for operator, kind, number, text, _, form in sorted(failures, key=lambda one: (one[0], one[1], one[4] or 0)):
+        if (operator, kind) in faults:
+            known[operator] = counts[operator, kind]
+            continue
+        # Of failures with the same arguments the smallest.
+        if (operator, kind, form) in shown:
+            continue
+        shown.add((operator, kind, form))
+        print(f"\n{operator}: {kind}, {counts[operator, kind]} of {counts[operator]} calls; again: --seed {options.seed} --call {number}"
+              + (f" --family '{options.family}'" if options.family else "") + (f" --operator {options.operator}" if options.operator else ""))
+        print("  " + text.replace("\n", "\n  "))
+    if options.spoil:
+        names = sorted(key for key in counts if isinstance(key, str) and not counts[key, "values"])
+        print(f"spoiled results of {len(names)} operators were never found: {' '.join(names)}")
+        return 1 if names else 0
+    reached = sum(1 for key in counts if isinstance(key, str))
+    print(f"{done} calls of {reached} of {operators} operators, seed {options.seed}, {len(shown)} kinds of failures" + (f", {len(known)} operators with known faults" if known else ""))
+    return 1 if shown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

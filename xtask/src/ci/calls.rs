@@ -1,0 +1,55 @@
+//! Generated calls of single operators (`tests/calls`).
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{Job, Outcome, long};
+use crate::{progress, python_env};
+
+/// How long a run of every day makes calls, and one of every night.
+const SHORT: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(600);
+/// What making failing calls small may take.
+const EXTRA: Duration = Duration::from_secs(300);
+/// The seed of a run of every day: the same calls each time.
+const SEED: u64 = 1;
+
+/// Makes calls for some seconds, and compares the page that lists the operators.
+pub(super) fn short(job: &Job) -> Result<Outcome> {
+    let mut page = python(job)?;
+    let outcome = job.simple(page.arg("--check-page"))?;
+    match outcome {
+        Outcome::Passed(_) => run(job, SHORT, SEED),
+        other => Ok(other),
+    }
+}
+
+/// Makes calls for minutes. `JUMAR_CHAOS_SEED` sets the seed.
+pub(super) fn long(job: &Job) -> Result<Outcome> {
+    run(job, LONG, long::chaos_seed()?)
+}
+
+fn python(job: &Job) -> Result<Command> {
+    let mut command = Command::new(python_env::ensure(&job.log)?);
+    command
+        .arg(crate::root().join("tests/calls/run.py"))
+        .env("JUMAR_PREFIX", crate::root().join("target/jumar"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    Ok(command)
+}
+
+fn run(job: &Job, time: Duration, seed: u64) -> Result<Outcome> {
+    let mut command = python(job)?;
+    command.args(["--seconds", &time.as_secs().to_string()]);
+    command.args(["--seed", &seed.to_string()]);
+    let done = progress::run_logged(job.name, &mut command, &job.log, time + EXTRA)?;
+    let log = fs::read_to_string(&job.log).unwrap_or_default();
+    let last = log.lines().last().unwrap_or("no output").to_owned();
+    Ok(match done.problem() {
+        Some(problem) => Outcome::Failed(format!("{last} ({problem})")),
+        None => Outcome::Passed(last),
+    })
+}
