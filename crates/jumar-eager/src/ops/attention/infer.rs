@@ -210,6 +210,7 @@ fn each_length(
     batch: usize,
     limit: usize,
 ) -> Result<Vec<usize>, Refusal> {
+    cx.check_planned("the sequences of query", batch)?;
     let Some(values) = lengths(cx, param)? else {
         return Ok(vec![limit; batch]);
     };
