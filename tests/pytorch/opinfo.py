@@ -44,7 +44,7 @@ ADAPTER, DEVIATES, JUMAR, WRONG, CRASHED, HUNG = "adapter", "deviates", "jumar",
 FINE = (RIGHT, NEAR, BETTER, SHAPES)
 # Refusals that follow from a type which the adapter chose: norms that keep a complex type, which has no order, are compared; a
 # result of floats gets the type of an input of booleans.
-CHOSEN_TYPE = re.compile(r"aclnn(ClampM\w+|Maximum|Minimum|G[te]\w+|L[te]\w+): tensors of the type complex|aclnnAm(ax|in): reductions of complex|which does not convert to \w+ of out")
+CHOSEN_TYPE = re.compile(r"aclnn(ClampM\w+|Maximum\w*|Minimum\w*|G[te]\w+|L[te]\w+): tensors of the type complex|aclnnAm(ax|in)\w*: reductions of complex|aclnn\w+: \w+ has the type complex|which does not convert to \w+ of out")
 # What the adapter passes on for an operator, where that is not what was asked: the sample that it makes of one. A difference is
 # the adapter's where the result equals the CPU's for that sample.
 PASSED_ON = {

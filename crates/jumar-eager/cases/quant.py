@@ -210,13 +210,13 @@ for change, status, text in [
 ]:
     cases.add("aclnnDynamicQuantV3", refuse=(status, text), **{**given, **change})
 given = dict(
-    x=noise(2, 4), weightScaleOptional=Null, activationScaleOptional=Null, biasOptional=Null, quantScaleOptional=Null, quantOffsetOptional=Null,
+    x=noise(2, 4, dtype=f16), weightScaleOptional=Null, activationScaleOptional=Null, biasOptional=Null, quantScaleOptional=Null, quantOffsetOptional=Null,
     groupIndexOptional=Null, activateLeft=True, quantModeOptional="dynamic", yOut=Out(torch.zeros(2, 2, dtype=i8), False), scaleOut=Out(noise(2), False),
 )
 for change, status, text in [
     ({"quantModeOptional": "static"}, 561003, "static"), ({"quantModeOptional": "other"}, 161002, "quantModeOptional"), ({"biasOptional": noise(4)}, 561003, "biasOptional"),
     ({"weightScaleOptional": noise(4)}, 161002, "weightScaleOptional"), ({"x": torch.zeros(2, 4, dtype=i32)}, 161001, "weightScaleOptional"),
-    ({"x": noise(2, 3)}, 161002, "even"), ({"quantOffsetOptional": noise(1)}, 161002, "quantOffsetOptional"),
+    ({"x": noise(2, 3, dtype=f16)}, 161002, "even"), ({"quantOffsetOptional": noise(1)}, 161002, "quantOffsetOptional"),
 ]:
     cases.add("aclnnDequantSwigluQuant", refuse=(status, text), **{**given, **change})
 cases.add("aclnnTransQuantParamV3", scale=scale, offset=Null, roundMode=1, out=Out(torch.zeros(4, dtype=i64), False), refuse=(561003, "roundMode 1"))

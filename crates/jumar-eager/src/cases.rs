@@ -13,6 +13,8 @@ use crate::{
     Transfer, Workers, plan,
 };
 
+mod others;
+
 macro_rules! families {
     ($($name:ident)*) => {
         const FAMILIES: &[&str] = &[$(stringify!($name)),*];

@@ -12,11 +12,11 @@
 //! 1. reads arguments by the names of their parameters: `cx.tensor("self")?`, `cx.optional("biasOptional")?`,
 //!    `cx.out("out")?`, `cx.output()?` (the first tensor that is written), `cx.scalar("alpha")?`, `cx.ints("dim")?`,
 //!    `cx.int`, `cx.float`, `cx.flag`, `cx.text`, `cx.dtype`, `cx.tensors`. Null pointers were refused before, except of
-//!    parameters that may be null (`NULLABLE` in `signature.rs` adds to what the headers say), and every tensor was
-//!    checked to lie inside its storage. Each accessor refuses a null pointer with 161001 where the operator needs a value;
+//!    parameters that may be null (`optional` in `api/aclnn/operators.json`), and so were element types that are not in the list of
+//!    the parameter (`api/aclnn/types.json`). Each accessor refuses a null pointer with 161001 where the operator needs a value;
 //! 2. checks in the documented order: types (`check_types`, `check_dtype`), promotion (`promote`, `promote_scalar`,
 //!    `check_converts`), shapes (`broadcast`, `check_dims`, `axis`, `axes`), attributes. `cx.invalid(...)` creates a refusal with
-//!    161002; its sentence names the argument, what was wanted and what was given. `cx.unsupported(...)` answers 561003;
+//!    161002; its sentence names the argument, what was wanted and what was given, and not the operator. `cx.unsupported(...)` answers 561003;
 //! 3. makes views, which move no data: [`view::View`] has `permute`, `transpose`, `slice`, `select`, `squeeze`, `unsqueeze`,
 //!    `expand`, `reshape`;
 //! 4. adds steps:
@@ -56,9 +56,12 @@ mod promote;
 mod refusal;
 mod rows;
 mod signature;
+mod single;
 #[allow(dead_code, reason = "families use parts of the builder")]
 mod view;
 
+#[cfg(test)]
+mod accepted;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
@@ -67,6 +70,8 @@ mod hostile;
 mod lists;
 #[cfg(test)]
 mod trial;
+#[cfg(test)]
+mod type_lists;
 
 pub use generated::signatures;
 pub use jumar_ops::view::Region;
@@ -77,7 +82,7 @@ pub use exchange::{Exchange, Memory, Transfer};
 pub use ops::{computed, is_computed};
 pub use plan::{Access, Plan, Ran, Touch};
 pub use refusal::{Refusal, Status};
-pub use signature::{Io, Param, ParamKind, Signature};
+pub use signature::{Io, Param, ParamKind, Signature, Types};
 
 /// Checks the arguments of one call and returns the steps that compute it.
 ///
@@ -88,11 +93,32 @@ pub use signature::{Io, Param, ParamKind, Signature};
 /// A [`Refusal`] with the status that the first phase of the call returns. The checks run in the documented order: null
 /// pointers, data types, promotion, ranks and shapes, attributes.
 pub fn plan(signature: &'static Signature, args: &[Arg]) -> Result<Plan, Refusal> {
+    plan_typed(signature, args, true)
+}
+
+/// As [`plan`], without the lists of element types that single operators document: for a caller that has checked the types by
+/// the definition of an operator of its own.
+///
+/// # Errors
+///
+/// Those of [`plan`].
+pub fn plan_of_any_type(signature: &'static Signature, args: &[Arg]) -> Result<Plan, Refusal> {
+    plan_typed(signature, args, false)
+}
+
+/// Plans one call, and checks the element types of its tensors against the lists of the signature if `typed` is set.
+fn plan_typed(signature: &'static Signature, args: &[Arg], typed: bool) -> Result<Plan, Refusal> {
     let Some(compute) = ops::find(signature.name) else {
-        let text = format!("{} is not supported: no kernel computes it", signature.name);
+        let text = "it is not supported: no kernel computes it";
         return Err(Refusal::new(Status::NoKernel, text));
     };
-    let mut cx = build::Cx::new(signature, args)?;
-    compute(&mut cx)?;
-    cx.finish()
+    let plan = |args: &[Arg]| {
+        let mut cx = build::Cx::new(signature, args, typed)?;
+        compute(&mut cx)?;
+        cx.finish()
+    };
+    plan(args).or_else(|refusal| match refusal.status() {
+        Status::Invalid => single::of_other_ranks(signature, args, plan).ok_or(refusal),
+        _ => Err(refusal),
+    })
 }

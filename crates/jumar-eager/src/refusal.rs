@@ -39,11 +39,20 @@ impl Status {
     }
 }
 
-/// A refusal: a status, and a sentence that names the operator, the argument, what was wanted and what was given.
+/// What a caller can do about an argument of a wrong type.
+pub(crate) const CONVERT: &str = "Convert the tensor to one of these types, with aclnnCast for example. docs/reference/aclnn-operators.md lists the types of each operator.";
+/// What a caller can do about a wrong shape.
+pub(crate) const RESHAPE: &str = "Create the tensor with the shape that the message states.";
+/// What a caller can do about any other argument.
+const CHANGE: &str = "Change the argument that the message names. docs/reference/aclnn-operators.md lists the arguments of each operator.";
+
+/// A refusal: a status, and a sentence that names the argument, what was wanted and what was given. The caller puts
+/// the name of the function or of the node in front of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     status: Status,
     text: Box<str>,
+    fix: &'static str,
 }
 
 impl Refusal {
@@ -53,7 +62,20 @@ impl Refusal {
         Refusal {
             status,
             text: text.into(),
+            fix: CHANGE,
         }
+    }
+
+    /// Sets what the caller can do about it.
+    #[cold]
+    pub(crate) fn with_fix(mut self, fix: &'static str) -> Refusal {
+        self.fix = fix;
+        self
+    }
+
+    /// Returns what the caller can do about an argument that was refused: a refusal of the status `Invalid`.
+    pub const fn fix(&self) -> &'static str {
+        self.fix
     }
 
     /// Returns the status.

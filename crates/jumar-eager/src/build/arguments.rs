@@ -6,11 +6,15 @@ use jumar_types::dtype::DataType;
 use super::{Cx, writes};
 use crate::plan::Access;
 use crate::promote;
+use crate::refusal::RESHAPE;
 use crate::view::{Base, View, broadcast};
 use crate::{Arg, Group, Io, Param, ParamKind, Refusal, Scalar, TensorArg};
 
 /// Elements that any tensor stays below, so that no sum of sizes overflows and no loop runs for days.
 const MAX_ELEMENTS: usize = 1 << 46;
+
+/// The most sequences, steps or positions that a plan keeps an entry for.
+const MOST_PLANNED: usize = 1 << 24;
 
 /// An operand that is a tensor or a host scalar.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,42 @@ pub(crate) enum Operand {
 }
 
 impl Cx<'_> {
+    /// Refuses a tensor of a type that its parameter does not accept.
+    pub(super) fn check_listed_types(&self) -> Result<(), Refusal> {
+        for (param, arg) in self.params().iter().zip(self.args) {
+            match arg {
+                Arg::Tensor(tensor) if !param.types.contains(tensor.desc.dtype) => {
+                    return Err(self.refuse_listed_type(param, None, tensor.desc.dtype));
+                }
+                Arg::Tensors(members) => {
+                    let members = members.iter().enumerate();
+                    for (index, tensor) in members.filter_map(|(at, one)| Some((at, one.as_ref()?)))
+                    {
+                        if !param.types.contains(tensor.desc.dtype) {
+                            return Err(self.refuse_listed_type(
+                                param,
+                                Some(index),
+                                tensor.desc.dtype,
+                            ));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse_listed_type(&self, param: &Param, member: Option<usize>, dtype: DataType) -> Refusal {
+        let name = match member {
+            Some(index) => format!("{}[{index}]", param.name),
+            None => param.name.to_owned(),
+        };
+        let accepted: Vec<&str> = param.types.iter().map(DataType::name).collect();
+        self.refuse_type(&name, dtype, &accepted.join(", "))
+    }
+
     /// Checks the geometry of a tensor, and notes how the call uses it.
     pub(super) fn admit(&mut self, param: &Param, tensor: &TensorArg) -> Result<(), Refusal> {
         let desc = &tensor.desc;
@@ -82,16 +122,10 @@ impl Cx<'_> {
         let offset = usize::try_from(desc.offset)
             .ok()
             .filter(|&offset| offset <= MAX_ELEMENTS);
-        let inside = match (storage, offset) {
-            (Some(storage), Some(offset)) => {
-                layout.reach() == 0 || offset + layout.reach() <= storage
-            }
-            _ => false,
-        };
-        let Some(offset) = offset.filter(|_| inside) else {
+        let (Some(storage), Some(offset)) = (storage, offset) else {
             return Err(self.invalid(format_args!(
-                "{name} with the shape {dims:?}, the strides {:?} and the offset {} does not lie inside its storage {:?}",
-                desc.strides, desc.offset, desc.storage
+                "{name} has the offset {} and the storage {:?}; neither may be negative or larger than any memory",
+                desc.offset, desc.storage
             )));
         };
         if writes(param.io) && overlaps_itself(&layout) {
@@ -106,6 +140,7 @@ impl Cx<'_> {
             dtype: desc.dtype,
             offset,
             layout,
+            beyond_storage: layout.reach() > 0 && offset + layout.reach() > storage,
         });
         Ok(())
     }
@@ -217,6 +252,7 @@ impl Cx<'_> {
             dtype: desc.dtype,
             offset: 0,
             layout,
+            beyond_storage: false,
         };
         let view = View::new(Base::Buffer(access.buffer), access.dtype, 0, layout);
         // The call needs the memory behind the tensor as well.
@@ -477,11 +513,26 @@ impl Cx<'_> {
     pub fn check_dims(&self, view: &View, dims: &[usize]) -> Result<(), Refusal> {
         match view.dims() == dims {
             true => Ok(()),
-            false => Err(self.invalid(format_args!(
-                "{} has the shape {:?}; it must be {dims:?}",
-                self.param_of(view),
-                view.dims()
-            ))),
+            false => Err(self
+                .invalid(format_args!(
+                    "{} has the shape {:?}; it must be {dims:?}",
+                    self.param_of(view),
+                    view.dims()
+                ))
+                .with_fix(RESHAPE)),
+        }
+    }
+
+    /// Refuses sizes for which the plan itself would need memory: an entry for each of them. The memory of tensors is not there yet when
+    /// a call is planned, so that a described size may be anything.
+    pub fn check_planned(&self, what: &str, count: usize) -> Result<(), Refusal> {
+        match count <= MOST_PLANNED {
+            true => Ok(()),
+            false => Err(self
+                .invalid(format_args!(
+                    "{what} are {count}; at most {MOST_PLANNED} are supported"
+                ))
+                .with_fix(RESHAPE)),
         }
     }
 
@@ -489,11 +540,13 @@ impl Cx<'_> {
     pub fn check_elements(&self, views: &[&View]) -> Result<(), Refusal> {
         match views.iter().find(|view| view.is_empty()) {
             None => Ok(()),
-            Some(view) => Err(self.invalid(format_args!(
-                "{} has the shape {:?}; it must have elements",
-                self.param_of(view),
-                view.dims()
-            ))),
+            Some(view) => Err(self
+                .invalid(format_args!(
+                    "{} has the shape {:?}; it must have elements",
+                    self.param_of(view),
+                    view.dims()
+                ))
+                .with_fix(RESHAPE)),
         }
     }
 

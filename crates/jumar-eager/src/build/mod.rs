@@ -10,6 +10,7 @@ use jumar_types::dtype::DataType;
 
 use crate::exchange::Exchange;
 use crate::plan::{Access, Plan};
+use crate::refusal::CONVERT;
 use crate::view::View;
 use crate::{Arg, Io, Param, Refusal, Signature, Status};
 
@@ -19,8 +20,8 @@ pub(crate) use steps::Input;
 
 /// The builder of one plan: the arguments of the call, and the steps so far.
 ///
-/// Arguments are found by the names of their parameters. Null pointers were refused, and every tensor was checked to have a
-/// layout inside its storage, before an operator sees the builder.
+/// Arguments are found by the names of their parameters. Null pointers and element types that the operator does not accept were
+/// refused, and every tensor was checked to have a layout, before an operator sees the builder.
 pub(crate) struct Cx<'a> {
     signature: &'static Signature,
     args: &'a [Arg],
@@ -58,8 +59,12 @@ struct Temporary {
 }
 
 impl<'a> Cx<'a> {
-    /// Checks the arguments against the signature.
-    pub fn new(signature: &'static Signature, args: &'a [Arg]) -> Result<Cx<'a>, Refusal> {
+    /// Checks the arguments against the signature: the element types of tensors if `typed` is set.
+    pub fn new(
+        signature: &'static Signature,
+        args: &'a [Arg],
+        typed: bool,
+    ) -> Result<Cx<'a>, Refusal> {
         let mut cx = Cx {
             signature,
             args,
@@ -74,17 +79,19 @@ impl<'a> Cx<'a> {
         };
         if args.len() != signature.params.len() {
             let text = format!(
-                "{}: {} arguments for {} parameters",
-                signature.name,
+                "{} arguments for {} parameters",
                 args.len(),
                 signature.params.len()
             );
             return Err(Refusal::new(Status::Inner, text));
         }
         for (param, arg) in signature.params.iter().zip(args) {
-            if matches!(arg, Arg::Null) && !param.is_nullable(signature.name) {
+            if matches!(arg, Arg::Null) && !param.optional {
                 return Err(cx.null(param.name));
             }
+        }
+        if typed {
+            cx.check_listed_types()?;
         }
         for (param, arg) in signature.params.iter().zip(args) {
             match arg {
@@ -110,29 +117,29 @@ impl<'a> Cx<'a> {
         self.signature.params
     }
 
-    /// Creates the refusal of an argument: status 161002, and the operator's name in front of the sentence.
+    /// Creates the refusal of an argument: status 161002.
     #[cold]
     pub fn invalid(&self, text: impl std::fmt::Display) -> Refusal {
-        Refusal::new(Status::Invalid, format!("{}: {text}", self.name()))
+        Refusal::new(Status::Invalid, text.to_string())
     }
 
     /// Creates the refusal of a null pointer: status 161001.
     #[cold]
     pub fn null(&self, param: &str) -> Refusal {
-        let text = format!("{}: {param} is a null pointer; it is required", self.name());
+        let text = format!("{param} is a null pointer; it is required");
         Refusal::new(Status::NullPointer, text)
     }
 
     /// Creates the refusal of a case that no kernel computes: status 561003.
     #[cold]
     pub fn unsupported(&self, text: impl std::fmt::Display) -> Refusal {
-        Refusal::new(Status::NoKernel, format!("{}: {text}", self.name()))
+        Refusal::new(Status::NoKernel, text.to_string())
     }
 
     /// Creates the report of a defect of the operator's own plan: status 561000.
     #[cold]
     pub fn defect(&self, text: impl std::fmt::Display) -> Refusal {
-        Refusal::new(Status::Inner, format!("{}: {text}", self.name()))
+        Refusal::new(Status::Inner, text.to_string())
     }
 
     /// Refuses a type of an argument: the sentence lists what it can be.
@@ -141,6 +148,7 @@ impl<'a> Cx<'a> {
         self.invalid(format_args!(
             "{param} has the type {dtype}; it must be {wanted}"
         ))
+        .with_fix(CONVERT)
     }
 }
 

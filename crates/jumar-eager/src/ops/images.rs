@@ -193,6 +193,7 @@ fn affine_grid(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             1 => 0.0,
             _ => (2.0 * entry as f64 / last - 1.0) * reach,
         };
+        cx.check_planned("the pixels of a row of out", count)?;
         let values: Vec<f32> = (0..count).map(|entry| position(entry) as f32).collect();
         let line = cx.constant(&Tensor::from_floats(&values))?;
         let mut shape = vec![1; space + 1];

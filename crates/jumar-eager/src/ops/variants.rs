@@ -148,6 +148,7 @@ fn gather_batches(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let each = index.elements() / count;
     let positions = located(cx, index, size)?;
     let positions = cx.reshaped(positions, &[count, each])?;
+    cx.check_planned("the batches of the table", count)?;
     let starts: Vec<i64> = (0..count).map(|entry| (entry * size) as i64).collect();
     let starts = cx.constant(&jumar_ops::Tensor::from_ints(&starts))?;
     let operands = [
@@ -474,11 +475,16 @@ fn batch_norm_elements(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_dims(&view, &[channels])?;
         cx.reshaped(view, &dims)
     };
-    let (mean, deviation) = (channel(cx, "mean")?, channel(cx, "invstd")?);
-    let weight = channel(cx, "weight")?;
+    let mut factors = vec![
+        (F::Sub, channel(cx, "mean")?),
+        (F::Mul, channel(cx, "invstd")?),
+    ];
+    if cx.optional("weight")?.is_some() {
+        factors.push((F::Mul, channel(cx, "weight")?));
+    }
     let compute = DataType::Float32;
     let mut value = x;
-    for (function, operand) in [(F::Sub, mean), (F::Mul, deviation), (F::Mul, weight)] {
+    for (function, operand) in factors {
         let operands = [Operand::Tensor(value), Operand::Tensor(operand)];
         value = computed(cx, function, compute, &operands, x.dims())?;
     }

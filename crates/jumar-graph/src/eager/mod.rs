@@ -233,7 +233,8 @@ impl SingleOperator {
         };
         let args = signature.params.iter().map(|param| call.argument(param));
         let args = args.collect::<Result<Vec<_>, _>>()?;
-        let plan = jumar_eager::plan(signature, &args).map_err(|refusal| refused(&refusal))?;
+        let plan = jumar_eager::plan_of_any_type(signature, &args);
+        let plan = plan.map_err(|refusal| refused(self.function, &refusal))?;
         if plan.writes_shapes() {
             return Err(OpError::new(
                 OpErrorKind::NotSupported,
@@ -261,7 +262,7 @@ impl SingleOperator {
 }
 
 /// Turns a refusal of the function into one of the operator.
-fn refused(refusal: &Refusal) -> OpError {
+fn refused(function: &str, refusal: &Refusal) -> OpError {
     let kind = match refusal.status() {
         Status::NoKernel => OpErrorKind::NotSupported,
         Status::NullPointer | Status::Invalid | Status::InferShape | Status::Tiling => {
@@ -269,7 +270,7 @@ fn refused(refusal: &Refusal) -> OpError {
         }
         Status::Runtime | Status::Inner | Status::InnerNull => OpErrorKind::Internal,
     };
-    OpError::new(kind, refusal.text())
+    OpError::new(kind, format!("{function}: {refusal}"))
 }
 
 /// An operand of the node.

@@ -1,19 +1,21 @@
 //! Single operators (`aclnn...`): headers, shims, and the table of signatures.
 //!
 //! `api/aclnn/operators.json` has one line for each operator, `api/aclnn/helpers.json` the few functions beside them that
-//! are no pair of phases. The objects that operators take (`aclTensor` and so on) are described in `api/aclnn.toml` as
+//! are no pair of phases, and `api/aclnn/types.json` the element types that parameters accept. The objects that operators take (`aclTensor` and so on) are described in `api/aclnn.toml` as
 //! every other function is.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use jumar_types::dtype::DataType;
 use serde::Deserialize;
 
 mod computed;
 mod headers;
 mod pages;
 mod rust;
+mod types;
 
 pub use pages::coverage;
 
@@ -59,6 +61,8 @@ struct Param {
     optional: bool,
     /// Whether it is written, and whether it is also read.
     io: Io,
+    /// The element types that it accepts, where they are known.
+    types: Option<Vec<DataType>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,6 +113,7 @@ impl Aclnn {
             })
             .collect::<Result<Vec<_>>>()?;
         operators.sort_by(|a, b| a.name.cmp(&b.name));
+        types::read(root, &mut operators)?;
         let mut helpers = read::<RawHelper>(root, "api/aclnn/helpers.json")?
             .into_iter()
             .map(|raw| {
@@ -175,6 +180,7 @@ fn param(text: &str) -> Result<Param> {
         ctype: declaration[..=at].trim_end().to_owned(),
         optional: false,
         io: Io::In,
+        types: None,
     };
     for note in notes.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         match note {

@@ -26,17 +26,19 @@ pub fn write(aclnn: &Aclnn, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     Ok(())
 }
 
-/// One line for each operator: `aclnnAdd: "self" Tensor, "other" Tensor, "alpha" Scalar, "out" Tensor Out;`.
+/// One line for each operator: `aclnnAdd: "self" Tensor = 0x3, "alpha" Scalar, "out" Tensor Out = 0x3;`. The number has bit `n` for
+/// the element type that `aclDataType` numbers `n`.
 fn signatures(aclnn: &Aclnn) -> Result<String> {
     let mut out = format!(
         "{FIRST_LINE}//! The signatures of the first phases.\n\n\
-         use crate::{{Io, Param, ParamKind, Signature}};\n\n\
+         use crate::{{Io, Param, ParamKind, Signature, Types}};\n\n\
          macro_rules! io {{\n    () => {{\n        Io::In\n    }};\n    ($io:ident) => {{\n        Io::$io\n    }};\n}}\n\n\
-         macro_rules! signatures {{\n    ($count:literal; $($name:ident: $($param:literal $kind:ident $($io:ident)? $(? $optional:ident)?),*;)*) => {{\n        \
+         macro_rules! types {{\n    () => {{\n        Types::ANY\n    }};\n    ($bits:literal) => {{\n        Types::of_bits($bits)\n    }};\n}}\n\n\
+         macro_rules! signatures {{\n    ($count:literal; $($name:ident: $($param:literal $kind:ident $($io:ident)? $(? $optional:ident)? $(= $types:literal)?),*;)*) => {{\n        \
          /// All signatures, sorted by name.\n        pub static ALL: [Signature; $count] = [$(Signature {{\n            \
          name: stringify!($name),\n            params: &[$(Param {{\n                name: $param,\n                \
-         kind: ParamKind::$kind,\n                optional: false $(|| stringify!($optional).len() > 0)?,\n                io: io!($($io)?),\n            \
-         }}),*],\n        }}),*];\n    }};\n}}\n\n"
+         kind: ParamKind::$kind,\n                optional: false $(|| stringify!($optional).len() > 0)?,\n                io: io!($($io)?),\n                \
+         types: types!($($types)?),\n            }}),*],\n        }}),*];\n    }};\n}}\n\n"
     );
     let _ = writeln!(out, "signatures! {{\n    {};", aclnn.len());
     for operator in &aclnn.operators {
@@ -56,7 +58,14 @@ fn parameters(operator: &Operator) -> Result<String> {
             Io::InOut => " InOut",
         };
         let optional = if param.optional { " ?null" } else { "" };
-        all.push(format!("\"{}\" {of}{io}{optional}", param.name));
+        let types = match param.types.as_deref() {
+            None => String::new(),
+            Some(types) => {
+                let bits = types.iter().fold(0u64, |all, one| all | 1 << one.acl());
+                format!(" = {bits:#x}")
+            }
+        };
+        all.push(format!("\"{}\" {of}{io}{optional}{types}", param.name));
     }
     Ok(all.join(", "))
 }

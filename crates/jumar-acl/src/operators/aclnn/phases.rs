@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Span, Stream};
-use jumar_eager::{Arg, Param, ParamKind, Region, Signature, TensorArg};
+use jumar_eager::{Access, Arg, Param, ParamKind, Region, Signature, TensorArg};
 use jumar_types::{Error, ErrorKind};
 
 use super::Joined;
@@ -79,6 +79,9 @@ fn planned(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u64, Raw)>
         .plans
         .get(number, args, |args| jumar_eager::plan(signature, args))?;
     let workspace = plan.workspace_bytes() as u64;
+    for access in plan.accesses().iter().filter(|one| one.beyond_storage) {
+        reader.check_allocation(access)?;
+    }
     let Reader {
         slots, addresses, ..
     } = reader;
@@ -190,6 +193,32 @@ impl Reader<'_> {
         }))
     }
 
+    /// Checks that the memory behind a tensor is larger than its described storage, which the tensor exceeds. Without an address, the second
+    /// phase checks it.
+    fn check_allocation(&self, access: &Access) -> Result<()> {
+        let (address, bytes) = (self.addresses[access.buffer], access.bytes());
+        if address == 0 {
+            return Ok(());
+        }
+        let found = self.cx.runtime().ok();
+        let found = found.and_then(|runtime| runtime.space().reach(address, bytes));
+        let space = found.map(|block| block.span.end().saturating_sub(address));
+        if space.is_some_and(|space| space >= bytes) {
+            return Ok(());
+        }
+        let slot = &self.slots[access.buffer];
+        let name = self.signature.params[slot.param].name;
+        let behind = match space {
+            Some(space) => format!("the allocation has {space} bytes from there on"),
+            None => "nothing is allocated there".to_owned(),
+        };
+        let sentence = format!(
+            "{name} does not lie inside its storage: it spans {bytes} bytes from its data pointer {address:#x} on, and {behind}"
+        );
+        Err(Refused::invalid(sentence)
+            .fix("Check shape, strides and offset of the tensor against the memory behind it."))
+    }
+
     fn values<T: Copy>(&self, array: jumar_types::Result<Arc<Array<T>>>) -> Result<Vec<T>> {
         Ok(self.of(array)?.values.to_vec())
     }
@@ -197,8 +226,8 @@ impl Reader<'_> {
     /// Names the argument that an object was looked up for.
     fn of<T>(&self, found: jumar_types::Result<T>) -> Result<T> {
         found.map_err(|error| {
-            let (operator, param) = (self.signature.name, &self.signature.params[self.param]);
-            let sentence = format!("{} of {operator}: {error}", param.name);
+            let param = self.signature.params[self.param].name;
+            let sentence = format!("{param}: {error}");
             Refused::from(Error::new(error.kind(), sentence))
         })
     }
@@ -324,10 +353,7 @@ fn join(
     let join = cx.process.operators.communication.join;
     let joined = exchanges.map(|exchange| join(cx, device, exchange, &memory));
     let joined: jumar_types::Result<Vec<_>> = joined.collect();
-    joined.map_err(|error| {
-        let sentence = format!("{}: {error}", executor.signature.name);
-        Refused::from(Error::new(error.kind(), sentence))
-    })
+    joined.map_err(Refused::from)
 }
 
 /// A call whose tasks are being queued.

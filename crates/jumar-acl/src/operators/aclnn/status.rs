@@ -93,10 +93,13 @@ impl From<Refusal> for Refused {
             ACLNN_ERR_INNER => ErrorKind::Internal,
             _ => ErrorKind::InvalidArgument,
         };
-        Refused {
-            code,
-            error: Error::new(kind, refusal.text()),
-        }
+        let error = Error::new(kind, refusal.text());
+        let error = if kind == ErrorKind::InvalidArgument {
+            error.fix(refusal.fix())
+        } else {
+            error
+        };
+        Refused { code, error }
     }
 }
 

@@ -344,6 +344,7 @@ fn ranges(
             })
             .collect());
     }
+    cx.check_planned("the sequences of query", batch)?;
     let row_lengths = each_length(cx, names.rows, &vec![rows; batch])?;
     let limits: Vec<usize> = match (cache, keys.len()) {
         (Some(_), _) | (None, 1) => vec![limit; batch],

@@ -380,6 +380,7 @@ fn ranges(
             first_column: 0,
             columns,
         };
+        cx.check_planned("the sequences of query", batch)?;
         return Ok((0..batch).map(range).collect());
     };
     let (row_ends, column_ends) = (cx.ints(of_rows)?, cx.ints(of_columns)?);

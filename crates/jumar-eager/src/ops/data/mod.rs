@@ -435,6 +435,7 @@ fn split(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     let each = usize::try_from(each).unwrap_or(usize::MAX).max(1);
     let count = len.div_ceil(each).max(1);
+    cx.check_planned("the parts of self", count)?;
     let sizes: Vec<usize> = (0..count).map(|part| each.min(len - part * each)).collect();
     parts(cx, x, axis, &sizes)
 }

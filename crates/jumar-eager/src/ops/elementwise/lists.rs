@@ -171,7 +171,7 @@ fn values(cx: &mut Cx<'_>, name: &str, count: usize) -> Result<Values, Refusal> 
             let view = cx.tensor(name)?;
             if view.elements() == 1 {
                 Values::Shared(Operand::Tensor(cx.reshaped(view, &[])?))
-            } else if view.rank() == 1 {
+            } else if view.rank() == 1 && view.elements() == count {
                 let element = |index| Operand::Tensor(view.select(0, index));
                 Values::Each((0..view.elements()).map(element).collect())
             } else {

@@ -9,6 +9,7 @@ use super::{put, take};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::Table;
+use crate::refusal::RESHAPE;
 use crate::view::View;
 
 pub(crate) static ADVANCED: &Table = &[("aclnnIndex", index), ("aclnnIndexPutImpl", index_put)];
@@ -228,6 +229,25 @@ fn named_rank(selection: &Selection) -> usize {
     selection.dims.len().max(usize::from(selection.masks() > 0))
 }
 
+/// Refuses an output that has not the shape of what masks select. Their number of true elements, `n`, is not known yet.
+fn check_selected(cx: &Cx<'_>, out: &View, wanted: &[usize], at: usize) -> Result<(), Refusal> {
+    if out.dims() == wanted {
+        return Ok(());
+    }
+    let wanted = wanted.iter().enumerate().map(|(own, dim)| match own == at {
+        true => "n".to_owned(),
+        false => dim.to_string(),
+    });
+    let wanted: Vec<String> = wanted.collect();
+    Err(cx
+        .invalid(format_args!(
+            "out has the shape {:?}; it must be [{}], where n is the number of true elements of the masks in indices, or more",
+            out.dims(),
+            wanted.join(", ")
+        ))
+        .with_fix(RESHAPE))
+}
+
 fn index(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
     cx.check_dtype(&out, x.dtype())?;
@@ -251,7 +271,11 @@ fn index(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         named.pop();
         named.push(len);
     }
-    cx.check_dims(&out, &selection.result(from.dims(), &named))?;
+    let wanted = selection.result(from.dims(), &named);
+    if selection.masks() > 0 && selection.dims.last().is_none_or(|&own| own == 1) {
+        check_selected(cx, &out, &wanted, at)?;
+    }
+    cx.check_dims(&out, &wanted)?;
     let positions = positions(cx, &x, &selection, length)?;
     take(cx, from, positions, selection.blocks(from.dims()), out)
 }

@@ -1,6 +1,6 @@
 //! Distinct slices of a tensor, in order, and runs of equal ones.
 
-use jumar_ops::{Call, Kernel, OpError};
+use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
 use super::kernels::Blocks;
@@ -29,6 +29,9 @@ struct Classes {
     sorted: bool,
     /// The shape that is reported; `None` is the number of classes.
     report: Vec<Option<usize>>,
+    /// The most classes that the outputs have space for.
+    space: usize,
+    operator: &'static str,
 }
 
 impl Kernel for Classes {
@@ -65,6 +68,13 @@ impl Kernel for Classes {
             }
             classes.set(own, found as i64 - 1);
             counts.set(found - 1, counts.get(found - 1) + 1);
+        }
+        if found > self.space {
+            let text = format!(
+                "{}: self has {found} distinct slices, and the outputs have space for {}",
+                self.operator, self.space
+            );
+            return Err(OpError::new(OpErrorKind::Data, text));
         }
         let shape = output(3)?;
         for (slot, dim) in self.report.iter().enumerate() {
@@ -113,10 +123,19 @@ fn classes(cx: &mut Cx<'_>, axis: Option<usize>, sorted: bool) -> Result<(), Ref
             row: 1,
         },
     };
-    match axis {
-        Some(_) => cx.check_dims(&values, x.dims())?,
-        None => cx.check_dims(&values, &[slices.size])?,
-    }
+    // As many slices as there can be, or as many as the caller knows that there are.
+    let (along, mut wanted) = match axis {
+        Some(axis) => (axis, x.dims().to_vec()),
+        None => (0, vec![slices.size]),
+    };
+    let space = match (values.dims().get(along), wanted.get_mut(along)) {
+        (Some(&own), Some(most)) if own < *most => {
+            *most = own;
+            own
+        }
+        _ => slices.size,
+    };
+    cx.check_dims(&values, &wanted)?;
     let inverse_dims = match axis {
         Some(_) => vec![slices.size],
         None => x.dims().to_vec(),
@@ -136,7 +155,10 @@ fn classes(cx: &mut Cx<'_>, axis: Option<usize>, sorted: bool) -> Result<(), Ref
         true => {
             let counts = cx.out("countsOut")?;
             cx.check_dtype(&counts, DataType::Int64)?;
-            cx.check_dims(&counts, &[slices.size])?;
+            match counts.dims() {
+                &[own] if (space..=slices.size).contains(&own) => {}
+                _ => cx.check_dims(&counts, &[space])?,
+            }
             Some(counts)
         }
         false => None,
@@ -166,6 +188,8 @@ fn classes(cx: &mut Cx<'_>, axis: Option<usize>, sorted: bool) -> Result<(), Ref
         slices,
         sorted,
         report,
+        space,
+        operator: cx.name(),
     };
     let outputs = [firsts, class, members, shape, number];
     cx.kernel(Box::new(kernel), &[Some(x)], &outputs, false)?;
@@ -183,7 +207,8 @@ fn classes(cx: &mut Cx<'_>, axis: Option<usize>, sorted: bool) -> Result<(), Ref
         cx.copy(class, inverse)?;
     }
     if let Some(counts) = counts {
-        cx.copy(members, counts)?;
+        let len = counts.elements();
+        cx.copy(members.slice(0, 0, len, 1), counts)?;
         cx.report_dims(&counts, number)?;
     }
     Ok(())

@@ -183,6 +183,7 @@ fn mask(cx: &mut Cx<'_>, rows: usize, columns: usize) -> Result<Option<View>, Re
                 0
             };
             let line = |cx: &mut Cx<'_>, count: usize, start: i64| {
+                cx.check_planned("the positions of a sequence", count)?;
                 let values: Vec<i64> = (0..count as i64).map(|index| index + start).collect();
                 cx.constant(&jumar_ops::Tensor::from_ints(&values))
             };

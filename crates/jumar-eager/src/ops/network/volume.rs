@@ -151,6 +151,7 @@ fn filter_gradient(
         ..*window
     };
     let groups = window.groups as usize;
+    cx.check_planned("groups", groups)?;
     let group = |view: &View, axis: usize, index: usize| {
         let len = view.dims()[axis] / groups;
         view.slice(axis, index * len, len, 1)

@@ -244,6 +244,7 @@ pub(crate) fn product(
     };
     let x = cx.cast(x, DataType::Float32)?;
     let product = cx.temporary(DataType::Float32, &[rows, columns])?;
+    cx.check_planned("the columns of the weights", columns)?;
     let mut first = 0;
     while first < columns {
         let count = COLUMNS.min(columns - first);

@@ -232,6 +232,7 @@ fn mask_of(
     units: usize,
     compute: DataType,
 ) -> Result<View, Refusal> {
+    cx.check_planned("the sequences of input", batch)?;
     let numbers: Vec<i64> = (0..batch as i64).collect();
     let numbers = cx.constant(&Tensor::from_ints(&numbers))?;
     let is_inside = cx.temporary(DataType::Bool, &[times, batch])?;

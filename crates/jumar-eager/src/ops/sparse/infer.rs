@@ -80,6 +80,7 @@ fn cache(
 /// the document does not say which.
 fn queries(cx: &Cx<'_>, dims: &[usize], batch: usize) -> Result<Vec<(usize, usize)>, Refusal> {
     let lens = cx.optional_ints("actualQSeqLenOptional")?;
+    cx.check_planned("the sequences of blockTableOptional", batch)?;
     if let &[sequences, len] = dims {
         if sequences != batch {
             return Err(cx.invalid(format_args!(
@@ -345,6 +346,7 @@ pub(super) fn selected(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 /// Returns the queries of each sequence. Without lengths that are between 1 and 4 each, every sequence has one.
 fn few_queries(cx: &Cx<'_>, outer: &[usize], batch: usize) -> Result<Vec<(usize, usize)>, Refusal> {
     let lens = cx.optional_ints("actualQSeqLenOptional")?;
+    cx.check_planned("the sequences of blockTableOptional", batch)?;
     let usable = lens
         .is_some_and(|lens| lens.len() == batch && lens.iter().all(|len| (1..=4).contains(len)));
     match (usable, outer) {
