@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_H_
-#define JUMAR_ACL_ACL_H_
+#ifndef INC_EXTERNAL_ACL_ACL_H_
+#define INC_EXTERNAL_ACL_ACL_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,4 +16,4 @@
 #include "acl_op.h"
 #include "acl_mdl.h"
 
-#endif /* JUMAR_ACL_ACL_H_ */
+#endif /* INC_EXTERNAL_ACL_ACL_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_BASE_H_
-#define JUMAR_ACL_ACL_BASE_H_
+#ifndef INC_EXTERNAL_ACL_ACL_BASE_H_
+#define INC_EXTERNAL_ACL_ACL_BASE_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,4 +14,4 @@
 #include "acl_base_rt.h"
 #include "acl_base_mdl.h"
 
-#endif /* JUMAR_ACL_ACL_BASE_H_ */
+#endif /* INC_EXTERNAL_ACL_ACL_BASE_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_BASE_RT_H_
-#define JUMAR_ACL_ACL_BASE_RT_H_
+#ifndef INC_EXTERNAL_ACL_ACL_BASE_RT_H_
+#define INC_EXTERNAL_ACL_ACL_BASE_RT_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -329,4 +329,4 @@ ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 /** Writes a line to the log, with its source location. Takes a level, and a format with its arguments. */
 #define ACL_APP_LOG(level, fmt, ...) aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, fmt, ##__VA_ARGS__)
 
-#endif /* JUMAR_ACL_ACL_BASE_RT_H_ */
+#endif /* INC_EXTERNAL_ACL_ACL_BASE_RT_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_MDL_H_
-#define JUMAR_ACL_ACL_MDL_H_
+#ifndef INC_EXTERNAL_ACL_ACL_MODEL_H_
+#define INC_EXTERNAL_ACL_ACL_MODEL_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -1204,4 +1204,4 @@ ACL_FUNC_VISIBILITY const char *aclmdlGetTensorRealName(const aclmdlDesc *modelD
 }
 #endif
 
-#endif /* JUMAR_ACL_ACL_MDL_H_ */
+#endif /* INC_EXTERNAL_ACL_ACL_MODEL_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_OP_COMPILER_H_
-#define JUMAR_ACL_ACL_OP_COMPILER_H_
+#ifndef INC_EXTERNAL_ACL_ACL_OP_COMPILER_H_
+#define INC_EXTERNAL_ACL_ACL_OP_COMPILER_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -178,4 +178,4 @@ ACL_FUNC_VISIBILITY aclError aclDestroyGraphDumpOpt(const aclGraphDumpOption *gr
 }
 #endif
 
-#endif /* JUMAR_ACL_ACL_OP_COMPILER_H_ */
+#endif /* INC_EXTERNAL_ACL_ACL_OP_COMPILER_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_PLATFORM_H_
-#define JUMAR_ACL_ACL_PLATFORM_H_
+#ifndef INC_PKG_PLATFORM_ACL_PLATFORM_H_
+#define INC_PKG_PLATFORM_ACL_PLATFORM_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,4 +93,4 @@ ACL_FUNC_VISIBILITY aclError aclplatformGetInstructionInfo(
 }
 #endif
 
-#endif /* JUMAR_ACL_ACL_PLATFORM_H_ */
+#endif /* INC_PKG_PLATFORM_ACL_PLATFORM_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_PROF_H_
-#define JUMAR_ACL_ACL_PROF_H_
+#ifndef INC_EXTERNAL_ACL_PROF_H_
+#define INC_EXTERNAL_ACL_PROF_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -447,4 +447,4 @@ ACL_FUNC_VISIBILITY aclError aclprofRangePop(void);
 }
 #endif
 
-#endif /* JUMAR_ACL_ACL_PROF_H_ */
+#endif /* INC_EXTERNAL_ACL_PROF_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_RT_MEMORY_SOMA_H_
-#define JUMAR_ACL_ACL_RT_MEMORY_SOMA_H_
+#ifndef INC_EXTERNAL_ACL_RT_MEMORY_H_
+#define INC_EXTERNAL_ACL_RT_MEMORY_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,4 +102,4 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t min
 }
 #endif
 
-#endif /* JUMAR_ACL_ACL_RT_MEMORY_SOMA_H_ */
+#endif /* INC_EXTERNAL_ACL_RT_MEMORY_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_TDT_H_
-#define JUMAR_ACL_ACL_TDT_H_
+#ifndef INC_EXTERNAL_ACL_ACL_TDT_H_
+#define INC_EXTERNAL_ACL_ACL_TDT_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -218,4 +218,4 @@ ACL_FUNC_VISIBILITY aclError acltdtQueryChannelSize(const acltdtChannelHandle *h
 }
 #endif
 
-#endif /* JUMAR_ACL_ACL_TDT_H_ */
+#endif /* INC_EXTERNAL_ACL_ACL_TDT_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ACL_TDT_QUEUE_H_
-#define JUMAR_ACL_ACL_TDT_QUEUE_H_
+#ifndef INC_EXTERNAL_ACL_ACL_TDT_QUEUE_H_
+#define INC_EXTERNAL_ACL_ACL_TDT_QUEUE_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -388,4 +388,4 @@ ACL_FUNC_VISIBILITY aclError acltdtSetQueueRouteQueryInfo(
 }
 #endif
 
-#endif /* JUMAR_ACL_ACL_TDT_QUEUE_H_ */
+#endif /* INC_EXTERNAL_ACL_ACL_TDT_QUEUE_H_ */

@@ -1,6 +1,6 @@
 /* Sessions: graphs are added, built and run, from host memory or on a stream. */
-#ifndef JUMAR_GE_API_H_
-#define JUMAR_GE_API_H_
+#ifndef INC_EXTERNAL_GE_GE_API_H_
+#define INC_EXTERNAL_GE_GE_API_H_
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 /* Statuses of the Graph Engine. */
-#ifndef JUMAR_GE_API_ERROR_CODES_H_
-#define JUMAR_GE_API_ERROR_CODES_H_
+#ifndef INC_EXTERNAL_GE_GE_API_ERROR_CODES_H_
+#define INC_EXTERNAL_GE_GE_API_ERROR_CODES_H_
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 /* Options and callbacks of sessions. */
-#ifndef JUMAR_GE_API_TYPES_H_
-#define JUMAR_GE_API_TYPES_H_
+#ifndef INC_EXTERNAL_GE_COMMON_GE_API_TYPES_H_
+#define INC_EXTERNAL_GE_COMMON_GE_API_TYPES_H_
 
 #include <cstdint>
 #include <functional>

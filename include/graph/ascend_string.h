@@ -1,6 +1,6 @@
 /* A string with one layout, whatever layout the standard library's string has. Copies share the characters. */
-#ifndef JUMAR_GRAPH_ASCEND_STRING_H_
-#define JUMAR_GRAPH_ASCEND_STRING_H_
+#ifndef INC_EXTERNAL_GRAPH_ASCEND_STRING_H_
+#define INC_EXTERNAL_GRAPH_ASCEND_STRING_H_
 
 #include <cstddef>
 #include <functional>

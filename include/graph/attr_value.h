@@ -1,6 +1,6 @@
 /* The value of an attribute, of any type. */
-#ifndef JUMAR_GRAPH_ATTR_VALUE_H_
-#define JUMAR_GRAPH_ATTR_VALUE_H_
+#ifndef INC_EXTERNAL_GRAPH_ATTR_VALUE_H_
+#define INC_EXTERNAL_GRAPH_ATTR_VALUE_H_
 
 #include <memory>
 #include <string>

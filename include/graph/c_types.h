@@ -1,6 +1,6 @@
 /* Element types and formats for programs in C. The values are those of ge::DataType and ge::Format. */
-#ifndef JUMAR_GRAPH_C_TYPES_H_
-#define JUMAR_GRAPH_C_TYPES_H_
+#ifndef INC_EXTERNAL_GRAPH_C_TYPES_H_
+#define INC_EXTERNAL_GRAPH_C_TYPES_H_
 
 #ifdef __cplusplus
 extern "C" {

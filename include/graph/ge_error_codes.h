@@ -1,6 +1,6 @@
 /* Statuses of graph calls. */
-#ifndef JUMAR_GRAPH_ERROR_CODES_H_
-#define JUMAR_GRAPH_ERROR_CODES_H_
+#ifndef INC_EXTERNAL_GRAPH_GE_ERROR_CODES_H_
+#define INC_EXTERNAL_GRAPH_GE_ERROR_CODES_H_
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 /* A node of a graph that is built already. */
-#ifndef JUMAR_GRAPH_GNODE_H_
-#define JUMAR_GRAPH_GNODE_H_
+#ifndef INC_EXTERNAL_GRAPH_GNODE_H_
+#define INC_EXTERNAL_GRAPH_GNODE_H_
 
 #include <memory>
 #include <utility>

@@ -1,6 +1,6 @@
 /* Graphs. */
-#ifndef JUMAR_GRAPH_GRAPH_H_
-#define JUMAR_GRAPH_GRAPH_H_
+#ifndef INC_EXTERNAL_GRAPH_GRAPH_H_
+#define INC_EXTERNAL_GRAPH_GRAPH_H_
 
 #include <memory>
 #include <ostream>

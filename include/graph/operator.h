@@ -1,6 +1,6 @@
 /* Operators: what programs link to graphs. */
-#ifndef JUMAR_GRAPH_OPERATOR_H_
-#define JUMAR_GRAPH_OPERATOR_H_
+#ifndef INC_EXTERNAL_GRAPH_OPERATOR_H_
+#define INC_EXTERNAL_GRAPH_OPERATOR_H_
 
 #include <functional>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 /* Operators by the names of their types. */
-#ifndef JUMAR_GRAPH_OPERATOR_FACTORY_H_
-#define JUMAR_GRAPH_OPERATOR_FACTORY_H_
+#ifndef INC_EXTERNAL_GRAPH_OPERATOR_FACTORY_H_
+#define INC_EXTERNAL_GRAPH_OPERATOR_FACTORY_H_
 
 #include <functional>
 #include <string>

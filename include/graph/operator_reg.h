@@ -2,8 +2,8 @@
  *
  * What stands behind the name of an input or output is never evaluated: real headers have types there that do not exist.
  * Each macro ends one member function and opens the next, so that the chain of dots is a chain of calls. */
-#ifndef JUMAR_GRAPH_OPERATOR_REG_H_
-#define JUMAR_GRAPH_OPERATOR_REG_H_
+#ifndef INC_EXTERNAL_GRAPH_OPERATOR_REG_H_
+#define INC_EXTERNAL_GRAPH_OPERATOR_REG_H_
 
 #include <functional>
 #include <string>

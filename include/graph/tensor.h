@@ -1,6 +1,6 @@
 /* Shapes, descriptions of tensors, and tensors in host or device memory. */
-#ifndef JUMAR_GRAPH_TENSOR_H_
-#define JUMAR_GRAPH_TENSOR_H_
+#ifndef INC_EXTERNAL_GRAPH_TENSOR_H_
+#define INC_EXTERNAL_GRAPH_TENSOR_H_
 
 #include <cstdint>
 #include <functional>

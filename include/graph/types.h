@@ -1,6 +1,6 @@
 /* Types of the Graph Engine: element types, formats, statuses. */
-#ifndef JUMAR_GRAPH_TYPES_H_
-#define JUMAR_GRAPH_TYPES_H_
+#ifndef INC_EXTERNAL_GRAPH_TYPES_H_
+#define INC_EXTERNAL_GRAPH_TYPES_H_
 
 #include <cstddef>
 #include <cstdint>

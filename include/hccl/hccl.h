@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_HCCL_HCCL_H_
-#define JUMAR_ACL_HCCL_HCCL_H_
+#ifndef HCCL_H_
+#define HCCL_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -278,4 +278,4 @@ ACL_FUNC_VISIBILITY HcclResult HcclCommExchangeMem(
 }
 #endif
 
-#endif /* JUMAR_ACL_HCCL_HCCL_H_ */
+#endif /* HCCL_H_ */

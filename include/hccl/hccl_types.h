@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_HCCL_HCCL_TYPES_H_
-#define JUMAR_ACL_HCCL_HCCL_TYPES_H_
+#ifndef HCCL_TYPES_H_
+#define HCCL_TYPES_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -182,4 +182,4 @@ typedef union HcclConfigValue {
 }
 #endif
 
-#endif /* JUMAR_ACL_HCCL_HCCL_TYPES_H_ */
+#endif /* HCCL_TYPES_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_TOOLCHAIN_PROF_API_H_
-#define JUMAR_ACL_TOOLCHAIN_PROF_API_H_
+#ifndef PROF_API_H
+#define PROF_API_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -196,4 +196,4 @@ ACL_FUNC_VISIBILITY int32_t MsprofFinalize(void);
 }
 #endif
 
-#endif /* JUMAR_ACL_TOOLCHAIN_PROF_API_H_ */
+#endif /* PROF_API_H */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ERROR_CODES_GE_ERROR_CODES_H_
-#define JUMAR_ACL_ERROR_CODES_GE_ERROR_CODES_H_
+#ifndef INC_EXTERNAL_GE_GE_ERROR_CODES_H_
+#define INC_EXTERNAL_GE_GE_ERROR_CODES_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,4 +66,4 @@ static const uint32_t ACL_ERROR_GE_REDEPLOYING ACL_MAYBE_UNUSED = 545602;
 }
 #endif
 
-#endif /* JUMAR_ACL_ERROR_CODES_GE_ERROR_CODES_H_ */
+#endif /* INC_EXTERNAL_GE_GE_ERROR_CODES_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_ERROR_CODES_RT_ERROR_CODES_H_
-#define JUMAR_ACL_ERROR_CODES_RT_ERROR_CODES_H_
+#ifndef __INC_EXTERNEL_RT_ERROR_CODES_H__
+#define __INC_EXTERNEL_RT_ERROR_CODES_H__
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -165,4 +165,4 @@ extern "C" {
 }
 #endif
 
-#endif /* JUMAR_ACL_ERROR_CODES_RT_ERROR_CODES_H_ */
+#endif /* __INC_EXTERNEL_RT_ERROR_CODES_H__ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_OPS_ACL_CBLAS_H_
-#define JUMAR_ACL_OPS_ACL_CBLAS_H_
+#ifndef INC_EXTERNAL_ACL_OPS_ACL_CBLAS_H_
+#define INC_EXTERNAL_ACL_OPS_ACL_CBLAS_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -269,4 +269,4 @@ ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForS8gemm(
 }
 #endif
 
-#endif /* JUMAR_ACL_OPS_ACL_CBLAS_H_ */
+#endif /* INC_EXTERNAL_ACL_OPS_ACL_CBLAS_H_ */

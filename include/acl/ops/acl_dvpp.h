@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_OPS_ACL_DVPP_H_
-#define JUMAR_ACL_OPS_ACL_DVPP_H_
+#ifndef INC_EXTERNAL_ACL_OPS_ACL_DVPP_H_
+#define INC_EXTERNAL_ACL_OPS_ACL_DVPP_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -1703,4 +1703,4 @@ ACL_FUNC_VISIBILITY aclError aclvdecGetChannelDescParam(
 }
 #endif
 
-#endif /* JUMAR_ACL_OPS_ACL_DVPP_H_ */
+#endif /* INC_EXTERNAL_ACL_OPS_ACL_DVPP_H_ */

@@ -4,8 +4,8 @@
  *
  * Part of Jumar. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef JUMAR_ACL_OPS_ACL_FV_H_
-#define JUMAR_ACL_OPS_ACL_FV_H_
+#ifndef INC_EXTERNAL_ACL_OPS_ACL_RETR_H_
+#define INC_EXTERNAL_ACL_OPS_ACL_RETR_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -215,4 +215,4 @@ ACL_FUNC_VISIBILITY aclError aclfvSearch(
 }
 #endif
 
-#endif /* JUMAR_ACL_OPS_ACL_FV_H_ */
+#endif /* INC_EXTERNAL_ACL_OPS_ACL_RETR_H_ */

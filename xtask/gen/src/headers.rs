@@ -15,6 +15,8 @@ pub struct Header {
     pub path: String,
     title: String,
     includes: Vec<String>,
+    /// The include guard that other copies of the header use; otherwise Jumar's own.
+    guard: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -22,6 +24,8 @@ pub struct Header {
 struct RawHeader {
     title: String,
     includes: Vec<String>,
+    #[serde(default)]
+    guard: Option<String>,
 }
 
 /// The folders beside `include/acl` that hold generated headers.
@@ -52,6 +56,7 @@ pub fn list(root: &Path) -> Result<Vec<Header>> {
                 path,
                 title: raw.title,
                 includes: raw.includes,
+                guard: raw.guard,
             })
         })
         .collect()
@@ -162,12 +167,10 @@ const UNUSED: &str = "\
 fn header_text(api: &Api, header: &Header) -> String {
     let mut out = String::new();
     let path = header.path.as_str();
-    let guard = format!(
-        "JUMAR_ACL_{}_",
-        path.replace(['/', '.'], "_")
-            .to_uppercase()
-            .replace("ACL_ACL", "ACL")
-    );
+    let guard = header.guard.clone().unwrap_or_else(|| {
+        let name = path.replace(['/', '.'], "_").to_uppercase();
+        format!("JUMAR_ACL_{}_", name.replace("ACL_ACL", "ACL"))
+    });
     let of_acl = included(path).starts_with("acl/");
     let up = if path.contains('/') { "../" } else { "" };
     let _ = writeln!(
