@@ -15,6 +15,10 @@
 #include "error_codes/ge_error_codes.h"
 
 /* Marks what the library exports. */
+#ifndef ACL_DEPRECATED_MESSAGE
+#define ACL_DEPRECATED_MESSAGE(message) __attribute__((deprecated(message)))
+#endif
+
 #ifndef ACL_FUNC_VISIBILITY
 #if defined(__GNUC__) || defined(__clang__)
 #define ACL_FUNC_VISIBILITY __attribute__((visibility("default")))
