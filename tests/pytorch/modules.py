@@ -48,6 +48,13 @@ def thinned(samples):
     return samples[:: max(1, len(samples) // SAMPLES)][:SAMPLES]
 
 
+def refusal(error):
+    """Who refused a call, and the sentence that says why."""
+    kind, why = opinfo.refusal(error)
+    sentence = re.search(r"^E\w\d{4}: (.*)", str(error), re.MULTILINE)
+    return kind, sentence[1] if kind == opinfo.JUMAR and sentence else why
+
+
 def moved(value, device):
     """Copies the tensors of a value to a device, as leaves."""
     if isinstance(value, torch.Tensor):
@@ -106,7 +113,7 @@ def of_module(info, training):
         try:
             found = forward_and_backward(module_on(info, given, "npu", training), given.forward_input, "npu")
         except Exception as error:  # noqa: BLE001  (every refusal is a result)
-            kind, why = opinfo.refusal(error)
+            kind, why = refusal(error)
             return kind, f"sample {number}: {why}"
         compared.near = ""
         problem = compared.difference(found[0], wanted[0], not random)
@@ -143,7 +150,7 @@ def of_list(op, dtype, in_place):
         try:
             found = function(lists[1][0], *lists[1][1], **lists[1][2])
         except Exception as error:  # noqa: BLE001  (every refusal is a result)
-            kind, why = opinfo.refusal(error)
+            kind, why = refusal(error)
             return kind, f"sample {number}: {why}"
         if in_place:
             found, wanted = lists[1][0], lists[0][0]

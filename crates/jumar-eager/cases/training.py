@@ -148,7 +148,7 @@ cases.add("aclnnTransMatmulWeight", mmWeightRef=InOut(x.double(), x.double()), r
 values = torch.tensor([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.2, 0.8, -0.2, -0.8, 3.0, 4.0, -4.0, 1e9, math.inf])
 ways = {
     1: torch.round, 2: torch.floor, 3: torch.ceil, 4: lambda x: torch.where(x < 0, -(-x + 0.5).floor(), (x + 0.5).floor()), 5: torch.trunc,
-    6: lambda x: torch.where(x == x.floor(), x, torch.where(x.floor() % 2 != 0, x.floor(), x.ceil())), 0: torch.round,
+    6: lambda x: torch.where(x == x.floor(), x, torch.where(x.floor() % 2 != 0, x.floor(), x.ceil())), 7: torch.frac, 0: torch.round,
 }
 for dtype in [f32, f16, bf16]:
     for mode, way in ways.items():

@@ -101,11 +101,12 @@ fn check_all_named(api: &Api, headers: &[Header]) -> Result<()> {
 
 /// What the first header defines beside its data: helpers that programs use by name.
 const BASE_MACROS: &str = "\
-/* Marks what the library exports. */
+/* Marks what is deprecated, for other copies of the headers that follow. */
 #ifndef ACL_DEPRECATED_MESSAGE
 #define ACL_DEPRECATED_MESSAGE(message) __attribute__((deprecated(message)))
 #endif
 
+/* Marks what the library exports. */
 #ifndef ACL_FUNC_VISIBILITY
 #if defined(__GNUC__) || defined(__clang__)
 #define ACL_FUNC_VISIBILITY __attribute__((visibility(\"default\")))

@@ -120,7 +120,7 @@ impl GroupNorm {
     fn group(&self, strides: &[isize], batch: usize, group: usize) -> Group {
         let [_, _, channels, rest] = self.shape;
         let &[images, pitch, step] = strides else {
-            unreachable!("the plan gives three dimensions")
+            unreachable!("a batch has three dimensions")
         };
         let start = batch * images as usize + group * channels * pitch as usize;
         let (rows, len, step) = match rest {

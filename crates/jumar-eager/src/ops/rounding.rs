@@ -15,7 +15,7 @@ pub(crate) static TABLE: &Table = &[
 ];
 
 /// Rounds a value in the way of a number: 1 to the nearest, halves to even; 2 down; 3 up; 4 to the nearest, halves away from zero; 5 to
-/// zero; 6 to the odd one of its neighbours. Others are as 1.
+/// zero; 6 to the odd one of its neighbours; 7 leaves what is behind the point. Others are as 1.
 #[inline(always)]
 fn rounded(value: f32, mode: i64) -> f32 {
     match mode {
@@ -31,6 +31,7 @@ fn rounded(value: f32, mode: i64) -> f32 {
                 false => value.ceil(),
             }
         }
+        7 => value - value.trunc(),
         _ => value.round_ties_even(),
     }
 }

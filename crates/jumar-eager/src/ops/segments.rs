@@ -106,7 +106,7 @@ fn forward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     result.finish(cx)
 }
 
-/// `gradSelf` is the result of the forward direction, or, as its shape tells, what that was computed from.
+/// `gradSelf` is the result of the forward direction, or, by its shape, what that was computed from.
 fn backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gradient, given) = (cx.tensor("gradOutput")?, cx.tensor("gradSelf")?);
     let out = cx.out("gradInput")?;
