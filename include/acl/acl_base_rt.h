@@ -14,11 +14,12 @@
 #include "error_codes/rt_error_codes.h"
 #include "error_codes/ge_error_codes.h"
 
-/* Marks what the library exports. */
+/* Marks what is deprecated, for other copies of the headers that follow. */
 #ifndef ACL_DEPRECATED_MESSAGE
 #define ACL_DEPRECATED_MESSAGE(message) __attribute__((deprecated(message)))
 #endif
 
+/* Marks what the library exports. */
 #ifndef ACL_FUNC_VISIBILITY
 #if defined(__GNUC__) || defined(__clang__)
 #define ACL_FUNC_VISIBILITY __attribute__((visibility("default")))
