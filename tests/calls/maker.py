@@ -217,8 +217,8 @@ class Call:
         self.given, self.features = {}, set()
         # The status that the first phase has to return.
         self.expected = 0
-        # The choices that made shapes, and those that say where in its pool a tensor begins: for `shrink.py`.
-        self.shapes, self.starts = [], []
+        # The choices that made shapes and layouts, with the simplest ones, and those that say where in its pool a tensor begins: for `shrink.py`.
+        self.regions, self.starts = [], []
         self.below, self.choose, self.chance, self.between = draws.below, draws.choose, draws.chance, draws.between
         self.inputs = [name for kind, name, out, _, _ in self.params if not out and kind == "aclTensor*"]
         self.results = [name for kind, name, out, _, _ in self.params if out]
@@ -268,7 +268,7 @@ class Call:
             dims[self.below(rank)] = 0
             self.features.add("empty")
         self.features.add(f"rank {rank}")
-        self.shapes.append((begin, len(self.draws.made)))
+        self.regions.append((begin, len(self.draws.made), [0, 0, 0]))
         return tuple(dims)
 
     def long_shape(self):
@@ -289,6 +289,12 @@ class Call:
 
     def layout(self, array, repeat):
         """Draws strides and an offset."""
+        begin = len(self.draws.made)
+        made = self.laid(array, repeat)
+        self.regions.append((begin, len(self.draws.made), [0]))
+        return made
+
+    def laid(self, array, repeat):
         shape, way = array.values.shape, self.below(10)
         if way < 3 or not shape and way < 6:
             return array
