@@ -14,8 +14,8 @@ const SHORT: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(600);
 /// What making failing calls small may take.
 const EXTRA: Duration = Duration::from_secs(300);
-/// How many calls have large tensors: several of each operator that has such calls.
-const LARGE_CALLS: &str = "24";
+/// How many calls have large tensors.
+const LARGE_CALLS: &str = "8";
 /// The seed of a run of every day: the same calls each time.
 const SEED: u64 = 1;
 
