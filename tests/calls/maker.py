@@ -157,6 +157,7 @@ class Wrong(str):
 
 def near(ulps=4, relative=0.0, absolute=0.0, also=None):
     """Returns a comparison with a reference in double precision. `also` is a type that the result was rounded to before."""
+    also = PARTS.get(also, also)
 
     def check(found, wanted):
         if found.dtype.kind in "iub":
@@ -164,7 +165,7 @@ def near(ulps=4, relative=0.0, absolute=0.0, also=None):
         else:
             dtype = found.dtype.name
             part = PARTS.get(dtype, dtype)
-            bound = nearness(dtype, ulps, relative) + (nearness(also, ulps, 0) if also in EPS and EPS[also] > EPS[part] else 0)
+            bound = nearness(dtype, ulps, relative) + (nearness(also, ulps, 0.6 * EPS[also]) if also in EPS and EPS[also] > EPS[part] else 0)
             least = absolute + LEAST[part] * (0.51 if dtype in LOW else 2)
             if also in LEAST:
                 least = np.maximum(least, LEAST[also])
