@@ -23,8 +23,8 @@ ACL = {
     "complex64": 16, "complex128": 17, "bfloat16": 27,
 }
 ND = 2
-#: Bytes of the arena, bytes of the workspace behind it, and what lies between elements.
-ARENA, WORKSPACE, GAP = 48 << 20, 64 << 20, 0xA5
+#: Bytes of the arena, of one for large tensors, of the workspace behind it, and what lies between elements.
+ARENA, LARGE_ARENA, WORKSPACE, GAP = 48 << 20, 160 << 20, 64 << 20, 0xA5
 #: Where a tensor of the arena begins is a multiple of this.
 ALIGNMENT = 64
 
@@ -125,7 +125,8 @@ def ints(values):
 class Device:
     """The library, a stream, the arena, and the objects of the call that runs."""
 
-    def __init__(self):
+    def __init__(self, arena=ARENA):
+        self.arena = arena
         self.library = ctypes.CDLL(str(PREFIX / "lib64/libascendcl.so"))
         self.library.aclGetRecentErrMsg.restype = ctypes.c_char_p
         for name in ("aclCreateTensor", "aclCreateScalar", "aclCreateTensorList", "aclCreateScalarList", "aclCreateIntArray", "aclCreateFloatArray", "aclCreateBoolArray"):
@@ -134,9 +135,9 @@ class Device:
         self.call("aclrtSetDevice", 0)
         self.stream, memory = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("aclrtCreateStream", ctypes.byref(self.stream))
-        self.call("aclrtMalloc", ctypes.byref(memory), ctypes.c_size_t(ARENA + WORKSPACE), 0)
+        self.call("aclrtMalloc", ctypes.byref(memory), ctypes.c_size_t(arena + WORKSPACE), 0)
         self.memory, self.used = memory.value, 0
-        self.host, self.back = np.full(ARENA, GAP, np.uint8), np.empty(ARENA, np.uint8)
+        self.host, self.back = np.full(arena, GAP, np.uint8), np.empty(arena, np.uint8)
         self.functions, self.prototypes, self.types = {}, prototypes(), documented_types()
         # Changes an element of each result before it is compared: shows that a wrong result is found.
         self.spoil = False
@@ -177,7 +178,7 @@ class Device:
         else:
             at, bytes_ = self.used, array.capacity * size
             self.used += -(-bytes_ // ALIGNMENT) * ALIGNMENT + ALIGNMENT
-            if self.used > ARENA:
+            if self.used > self.arena:
                 raise MemoryError("the call does not fit the arena")
             if array.values.size and (written is None or written.reads):
                 self.view(self.host, at, array)[...] = array.values
@@ -269,7 +270,7 @@ class Device:
         return problem
 
     def second(self, function, size, executor):
-        workspace, own = ctypes.c_void_p(self.memory + ARENA if size.value else None), None
+        workspace, own = ctypes.c_void_p(self.memory + self.arena if size.value else None), None
         if size.value > WORKSPACE:
             own = workspace = ctypes.c_void_p()
             self.call("aclrtMalloc", ctypes.byref(own), ctypes.c_size_t(size.value), 0)

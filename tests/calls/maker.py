@@ -157,6 +157,7 @@ class Wrong(str):
 
 def near(ulps=4, relative=0.0, absolute=0.0, also=None):
     """Returns a comparison with a reference in double precision. `also` is a type that the result was rounded to before."""
+    also = PARTS.get(also, also)
 
     def check(found, wanted):
         if found.dtype.kind in "iub":
@@ -164,7 +165,7 @@ def near(ulps=4, relative=0.0, absolute=0.0, also=None):
         else:
             dtype = found.dtype.name
             part = PARTS.get(dtype, dtype)
-            bound = nearness(dtype, ulps, relative) + (nearness(also, ulps, 0) if also in EPS and EPS[also] > EPS[part] else 0)
+            bound = nearness(dtype, ulps, relative) + (nearness(also, ulps, 0.6 * EPS[also]) if also in EPS and EPS[also] > EPS[part] else 0)
             least = absolute + LEAST[part] * (0.51 if dtype in LOW else 2)
             if also in LEAST:
                 least = np.maximum(least, LEAST[also])
@@ -217,8 +218,8 @@ class Call:
         self.given, self.features = {}, set()
         # The status that the first phase has to return.
         self.expected = 0
-        # The choices that made shapes, and those that say where in its pool a tensor begins: for `shrink.py`.
-        self.shapes, self.starts = [], []
+        # The choices that made shapes and layouts, with the simplest ones, and those that say where in its pool a tensor begins: for `shrink.py`.
+        self.regions, self.starts = [], []
         self.below, self.choose, self.chance, self.between = draws.below, draws.choose, draws.chance, draws.between
         self.inputs = [name for kind, name, out, _, _ in self.params if not out and kind == "aclTensor*"]
         self.results = [name for kind, name, out, _, _ in self.params if out]
@@ -268,7 +269,7 @@ class Call:
             dims[self.below(rank)] = 0
             self.features.add("empty")
         self.features.add(f"rank {rank}")
-        self.shapes.append((begin, len(self.draws.made)))
+        self.regions.append((begin, len(self.draws.made), [0, 0, 0]))
         return tuple(dims)
 
     def long_shape(self):
@@ -289,6 +290,12 @@ class Call:
 
     def layout(self, array, repeat):
         """Draws strides and an offset."""
+        begin = len(self.draws.made)
+        made = self.laid(array, repeat)
+        self.regions.append((begin, len(self.draws.made), [0]))
+        return made
+
+    def laid(self, array, repeat):
         shape, way = array.values.shape, self.below(10)
         if way < 3 or not shape and way < 6:
             return array

@@ -1,6 +1,6 @@
 """Makes valid calls of single operators, runs them through the C interface of an install tree, and compares with NumPy in double precision.
 
-    run.py [--seconds N | --calls N] [--seed N] [--family WORD] [--operator NAME] [--processes N] [--call N] [--page]
+    run.py [--seconds N | --calls N] [--seed N] [--family WORD] [--operator NAME] [--processes N] [--call N] [--large] [--spoil] [--page]
 
 Each call follows from the seed and its number. A failing call is made smaller while it fails, and printed as a Python call that repeats it.
 `--family` takes a part of a family's name, or of the source file that computes it. `--page` writes docs/generated-calls.md.
@@ -23,7 +23,7 @@ import numpy as np  # noqa: E402
 
 import families  # noqa: E402
 import page  # noqa: E402
-from device import Device, computed  # noqa: E402
+from device import ARENA, LARGE_ARENA, Device, computed  # noqa: E402
 from maker import Call, Draws, Values  # noqa: E402
 from shrink import focused, shrink  # noqa: E402
 from written import written  # noqa: E402
@@ -39,8 +39,10 @@ TURN = 50
 class Maker:
     """Makes and runs calls on a device."""
 
-    def __init__(self, seed, chosen):
-        self.seed, self.values, self.device = seed, Values(seed), Device()
+    def __init__(self, seed, chosen, large=False):
+        self.seed, self.values, self.device = seed, Values(seed), Device(LARGE_ARENA if large else ARENA)
+        # Shows the first process that this one is not stuck.
+        self.beat = lambda: None
         self.rows = [(family, operator, make) for family in chosen for operator, make in family.makers.items()]
 
     def made(self, draws):
@@ -60,6 +62,7 @@ class Maker:
     def small(self, choices, operator, kind):
         """Shrinks a failing call; the choice of the operator stays."""
         def fails(candidate):
+            self.beat()
             draws = Draws(0, candidate)
             try:
                 call, problem = self.run(draws)
@@ -71,19 +74,24 @@ class Maker:
         for _ in range(3):
             call, problem = self.run(Draws(0, choices))
             flat = getattr(problem[1], "flat", None) if problem else None
-            made = flat and next(filter(None, map(fails, focused(choices, call.shapes, call.starts, flat))), None)
+            made = flat and next(filter(None, map(fails, focused(choices, call.regions, call.starts, flat))), None)
             if not made:
                 break
             choices = shrink(made, fails)
         return *self.run(Draws(0, choices)), choices
 
 
-def work(index, processes, options, chosen, until, progress, answers):
+def work(index, processes, options, chosen, until, progress, beats, answers):
     """One process: every `processes`-th call."""
     faulthandler.enable()
     np.seterr(all="ignore")
-    maker = Maker(options.seed, chosen)
+    maker = Maker(options.seed, chosen, options.large)
     maker.device.spoil = options.spoil
+
+    def beat():
+        beats[index] += 1
+
+    maker.beat = beat
     counts, seen, failures = collections.Counter(), collections.Counter(), []
     number, done = (options.call or 0) + index, 0
     while (options.calls is None or number < options.calls) and (options.calls is not None or time.monotonic() < until):
@@ -91,6 +99,7 @@ def work(index, processes, options, chosen, until, progress, answers):
             if options.calls is not None and number >= options.calls:
                 break
             progress[index] = number
+            beat()
             draws = Draws(options.seed << 32 | number)
             try:
                 call, problem = maker.run(draws)
@@ -109,7 +118,7 @@ def work(index, processes, options, chosen, until, progress, answers):
                 elif counts[key] < EACH:
                     counts[key] += 1
                     text, size, form = problem[1], None, ""
-                    if call:
+                    if call and not options.large:
                         small, what, choices = maker.small(draws.made, operator, problem[0])
                         if what:
                             text, size, form = what[1] + "\n" + written(small), len(choices), " ".join(sorted(small.given))
@@ -133,12 +142,13 @@ def main():
     parser.add_argument("--family", default="")
     parser.add_argument("--operator", default="")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--large", action="store_true", help="only calls with tensors of more than 2^24 elements")
     parser.add_argument("--spoil", action="store_true", help="change an element of each result, and name the operators of which that is never found")
     parser.add_argument("--page", action="store_true", help="write docs/generated-calls.md")
     parser.add_argument("--check-page", action="store_true", help="fail if docs/generated-calls.md names other operators")
     options = parser.parse_args()
     known = computed()
-    all_families = families.load(known)
+    all_families = families.load(known, options.large)
     if options.page or options.check_page:
         return page.main(all_families, known, options)
     chosen = [family for family in all_families if options.family in family.name or options.family in family.part]
@@ -159,9 +169,9 @@ def main():
 def together(options, chosen):
     """Runs the processes, and sees to it that none is stuck or dies unseen."""
     context = multiprocessing.get_context("fork")
-    progress, answers = context.Array("q", [-2] * options.processes, lock=False), context.Queue()
+    progress, beats, answers = context.Array("q", [-1] * options.processes, lock=False), context.Array("q", [0] * options.processes, lock=False), context.Queue()
     until = time.monotonic() + options.seconds
-    workers = [context.Process(target=work, args=(index, options.processes, options, chosen, until, progress, answers)) for index in range(options.processes)]
+    workers = [context.Process(target=work, args=(index, options.processes, options, chosen, until, progress, beats, answers)) for index in range(options.processes)]
     for worker in workers:
         worker.start()
     results, last, moved = [], [None] * len(workers), [time.monotonic()] * len(workers)
@@ -175,8 +185,8 @@ def together(options, chosen):
             pass
         for index in list(waiting):
             now = time.monotonic()
-            if progress[index] != last[index]:
-                last[index], moved[index] = progress[index], now
+            if beats[index] != last[index]:
+                last[index], moved[index] = beats[index], now
             died = workers[index].exitcode is not None and answers.empty()
             if died or now - moved[index] > PATIENCE:
                 what = f"the process ended with {workers[index].exitcode}" if died else f"the call took more than {PATIENCE} s"

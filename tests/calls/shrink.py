@@ -6,12 +6,12 @@ import time
 SECONDS, CALLS = 3.0, 3000
 
 
-def focused(choices, shapes, starts, flat):
+def focused(choices, regions, starts, flat):
     """Yields choices for calls whose tensors begin with the element that was wrong, and have one element; some tensors and scalars may stay."""
     for chosen in (starts, starts[:-1], starts[1:], *([start] for start in starts)):
         moved = [choice + flat if at in chosen else choice for at, choice in enumerate(choices)]
-        for begin, end in reversed(shapes):
-            moved[begin:end] = [0, 0, 0]
+        for begin, end, simplest in reversed(regions):
+            moved[begin:end] = simplest
         yield moved
 
 

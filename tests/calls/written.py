@@ -18,9 +18,9 @@ def number(value):
 
 def elements(values):
     """The elements of a tensor, with runs of equal ones written once."""
+    if values.size > MOST:
+        return f"...  # {values.size} elements"
     flat = [number(value) for value in (values.astype(float) if values.dtype.name == "bfloat16" else values).reshape(-1)]
-    if len(flat) > MOST:
-        return f"...  # {len(flat)} elements"
     parts, start = [], 0
     while start < len(flat):
         end = start

@@ -19,10 +19,10 @@ class Family:
                 self.makers[operator] = lambda call, make=make, row=row: make(call, **row)
 
 
-def load(computed):
-    """Returns the families, each without the operators that are not computed or not there."""
+def load(computed, large=False):
+    """Returns the families, each without the operators that are not computed or not there; or only the calls with large tensors."""
     families, known = [], set(computed)
-    for module in MODULES:
+    for module in ("large",) if large else MODULES:
         made = importlib.import_module(f"families.{module}").FAMILIES
         families += made
     for family in families:

@@ -14,6 +14,8 @@ const SHORT: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(600);
 /// What making failing calls small may take.
 const EXTRA: Duration = Duration::from_secs(300);
+/// How many calls have large tensors.
+const LARGE_CALLS: &str = "8";
 /// The seed of a run of every day: the same calls each time.
 const SEED: u64 = 1;
 
@@ -27,8 +29,13 @@ pub(super) fn short(job: &Job) -> Result<Outcome> {
     }
 }
 
-/// Makes calls for minutes. `JUMAR_CHAOS_SEED` sets the seed.
+/// Makes calls with large tensors, then others for minutes. `JUMAR_CHAOS_SEED` sets the seed.
 pub(super) fn long(job: &Job) -> Result<Outcome> {
+    let mut large = python(job)?;
+    large.args(["--large", "--calls", LARGE_CALLS, "--processes", "1"]);
+    if let outcome @ (Outcome::Failed(_) | Outcome::Skipped(_)) = job.simple(&mut large)? {
+        return Ok(outcome);
+    }
     run(job, LONG, long::chaos_seed()?)
 }
 
