@@ -106,992 +106,994 @@ operator! { 92 aclnnAtan aclnnAtanGetWorkspaceSize (a0: P, a1: P) }
 operator! { 93 aclnnAtan2 aclnnAtan2GetWorkspaceSize (a0: P, a1: P, a2: P) }
 operator! { 94 aclnnAtanGrad aclnnAtanGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
 operator! { 95 aclnnAtanh aclnnAtanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 96 aclnnAvgPool2d aclnnAvgPool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: i8, a8: P) }
-operator! { 97 aclnnAvgPool2dBackward aclnnAvgPool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: i8, a9: P) }
-operator! { 98 aclnnAvgPool3d aclnnAvgPool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: P) }
-operator! { 99 aclnnAvgPool3dBackward aclnnAvgPool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P) }
-operator! { 100 aclnnAxpyV2 aclnnAxpyV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 101 aclnnBackgroundReplace aclnnBackgroundReplaceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 102 aclnnBaddbmm aclnnBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 103 aclnnBatchMatMul aclnnBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 104 aclnnBatchMatMulReduceScatterAlltoAll aclnnBatchMatMulReduceScatterAlltoAllGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
-operator! { 105 aclnnBatchMatMulWeightNz aclnnBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 106 aclnnBatchMatmulQuant aclnnBatchMatmulQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
-operator! { 107 aclnnBatchNorm aclnnBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: f64, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 108 aclnnBatchNormBackward aclnnBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 109 aclnnBatchNormElemt aclnnBatchNormElemtGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
-operator! { 110 aclnnBatchNormElemtBackward aclnnBatchNormElemtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 111 aclnnBatchNormGatherStatsWithCounts aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: f64, a7: P, a8: P, a9: P) }
-operator! { 112 aclnnBatchNormReduce aclnnBatchNormReduceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 113 aclnnBatchNormReduceBackward aclnnBatchNormReduceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 114 aclnnBatchNormStats aclnnBatchNormStatsGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P) }
-operator! { 115 aclnnBernoulli aclnnBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 116 aclnnBernoulliTensor aclnnBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 117 aclnnBiasAdd aclnnBiasAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 118 aclnnBidirectionLSTM aclnnBidirectionLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: Bool, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
-operator! { 119 aclnnBidirectionLSTMV2 aclnnBidirectionLSTMV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: Bool, a14: Bool, a15: Bool, a16: Bool, a17: P, a18: P, a19: P) }
-operator! { 120 aclnnBinaryCrossEntropy aclnnBinaryCrossEntropyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 121 aclnnBinaryCrossEntropyBackward aclnnBinaryCrossEntropyBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 122 aclnnBinaryCrossEntropyWithLogits aclnnBinaryCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 123 aclnnBinaryCrossEntropyWithLogitsBackward aclnnBinaryCrossEntropyWithLogitsBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 124 aclnnBinaryCrossEntropyWithLogitsTargetBackward aclnnBinaryCrossEntropyWithLogitsTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 125 aclnnBincount aclnnBincountGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 126 aclnnBitwiseAndScalar aclnnBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 127 aclnnBitwiseAndTensor aclnnBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 128 aclnnBitwiseAndTensorOut aclnnBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 129 aclnnBitwiseNot aclnnBitwiseNotGetWorkspaceSize (a0: P, a1: P) }
-operator! { 130 aclnnBitwiseOrScalar aclnnBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 131 aclnnBitwiseOrTensor aclnnBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 132 aclnnBitwiseXorScalar aclnnBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 133 aclnnBitwiseXorTensor aclnnBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 134 aclnnBlendImagesCustom aclnnBlendImagesCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 135 aclnnBucketize aclnnBucketizeGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 136 aclnnCIoU aclnnCIoUGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
-operator! { 137 aclnnCast aclnnCastGetWorkspaceSize (a0: P, a1: i32, a2: P) }
-operator! { 138 aclnnCastV3 aclnnCastV3GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 139 aclnnCat aclnnCatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 140 aclnnCdist aclnnCdistGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: i64, a4: P) }
-operator! { 141 aclnnCdistBackward aclnnCdistBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: P) }
-operator! { 142 aclnnCeil aclnnCeilGetWorkspaceSize (a0: P, a1: P) }
-operator! { 143 aclnnCelu aclnnCeluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 144 aclnnChamferDistanceBackward aclnnChamferDistanceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 145 aclnnChannelShuffle aclnnChannelShuffleGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 146 aclnnChunkCat aclnnChunkCatGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 147 aclnnCircularPad2d aclnnCircularPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 148 aclnnCircularPad2dBackward aclnnCircularPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 149 aclnnCircularPad3d aclnnCircularPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 150 aclnnCircularPad3dBackward aclnnCircularPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 151 aclnnClamp aclnnClampGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 152 aclnnClampMax aclnnClampMaxGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 153 aclnnClampMaxTensor aclnnClampMaxTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 154 aclnnClampMin aclnnClampMinGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 155 aclnnClampMinTensor aclnnClampMinTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 156 aclnnClampTensor aclnnClampTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 157 aclnnClippedSwiglu aclnnClippedSwigluGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: P) }
-operator! { 158 aclnnClippedSwigluGrad aclnnClippedSwigluGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: f64, a7: Bool, a8: P) }
-operator! { 159 aclnnClippedSwigluV2 aclnnClippedSwigluV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: i64, a8: P) }
-operator! { 160 aclnnComplex aclnnComplexGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 161 aclnnConfusionTranspose aclnnConfusionTransposeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 162 aclnnConstantPadNd aclnnConstantPadNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 163 aclnnConvDepthwise2d aclnnConvDepthwise2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i8) }
-operator! { 164 aclnnConvTbc aclnnConvTbcGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i8) }
-operator! { 165 aclnnConvTbcBackward aclnnConvTbcBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i8, a6: P, a7: P, a8: P) }
-operator! { 166 aclnnConvertWeightToINT4Pack aclnnConvertWeightToINT4PackGetWorkspaceSize (a0: P, a1: P) }
-operator! { 167 aclnnConvolution aclnnConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: P, a8: i64, a9: P, a10: i8) }
-operator! { 168 aclnnConvolutionBackward aclnnConvolutionBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i32, a10: P, a11: i8, a12: P, a13: P, a14: P) }
-operator! { 169 aclnnCos aclnnCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 170 aclnnCosh aclnnCoshGetWorkspaceSize (a0: P, a1: P) }
-operator! { 171 aclnnCrossEntropyLoss aclnnCrossEntropyLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: f64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 172 aclnnCrossEntropyLossGrad aclnnCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: f64, a10: P) }
-operator! { 173 aclnnCrossEntropySumExpAndIndexLogit aclnnCrossEntropySumExpAndIndexLogitGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 174 aclnnCtcLoss aclnnCtcLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: Bool, a6: P, a7: P) }
-operator! { 175 aclnnCtcLossBackward aclnnCtcLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: Bool, a9: P) }
-operator! { 176 aclnnCummax aclnnCummaxGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 177 aclnnCummin aclnnCumminGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 178 aclnnCumprod aclnnCumprodGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 179 aclnnCumsum aclnnCumsumGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
-operator! { 180 aclnnCumsumV2 aclnnCumsumV2GetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: Bool, a4: P) }
-operator! { 181 aclnnDataFormatDimMap aclnnDataFormatDimMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 182 aclnnDeepNorm aclnnDeepNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
-operator! { 183 aclnnDeepNormGrad aclnnDeepNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 184 aclnnDeformableConv2d aclnnDeformableConv2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: Bool, a11: P, a12: P) }
-operator! { 185 aclnnDeformableConv2dBackward aclnnDeformableConv2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: Bool, a12: P, a13: P, a14: P, a15: P) }
-operator! { 186 aclnnDequantBias aclnnDequantBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 187 aclnnDequantRopeQuantKvcache aclnnDequantRopeQuantKvcacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: Bool, a17: P, a18: P, a19: P, a20: P) }
-operator! { 188 aclnnDequantSituQuant aclnnDequantSituQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f32, a8: f32, a9: Bool, a10: P, a11: P, a12: P) }
-operator! { 189 aclnnDequantSwigluQuant aclnnDequantSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P, a10: P) }
-operator! { 190 aclnnDequantSwigluQuantV2 aclnnDequantSwigluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i64, a10: P, a11: i64, a12: i64, a13: f64, a14: f64, a15: f64, a16: P, a17: P) }
-operator! { 191 aclnnDiag aclnnDiagGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 192 aclnnDiagFlat aclnnDiagFlatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 193 aclnnDiagPart aclnnDiagPartGetWorkspaceSize (a0: P, a1: P) }
-operator! { 194 aclnnDigamma aclnnDigammaGetWorkspaceSize (a0: P, a1: P) }
-operator! { 195 aclnnDistributeBarrier aclnnDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: i64) }
-operator! { 196 aclnnDistributeBarrierV2 aclnnDistributeBarrierV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 197 aclnnDiv aclnnDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 198 aclnnDivMod aclnnDivModGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 199 aclnnDivMods aclnnDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 200 aclnnDivV3 aclnnDivV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 201 aclnnDivs aclnnDivsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 202 aclnnDot aclnnDotGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 203 aclnnDropout aclnnDropoutGetWorkspaceSize (a0: P, a1: f64, a2: Bool, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 204 aclnnDropoutBackward aclnnDropoutBackwardGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 205 aclnnDropoutDoMask aclnnDropoutDoMaskGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 206 aclnnDropoutGenMask aclnnDropoutGenMaskGetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: P) }
-operator! { 207 aclnnDropoutGenMaskV2 aclnnDropoutGenMaskV2GetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: i32, a5: P) }
-operator! { 208 aclnnDropoutGenMaskV2Tensor aclnnDropoutGenMaskV2TensorGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P, a4: i64, a5: i32, a6: P) }
-operator! { 209 aclnnDropoutV3 aclnnDropoutV3GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 210 aclnnDropoutV3Grad aclnnDropoutV3GradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 211 aclnnDualLevelQuantMatmulWeightNz aclnnDualLevelQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: Bool, a9: i64, a10: i64, a11: P) }
-operator! { 212 aclnnDynamicBlockMxQuant aclnnDynamicBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 213 aclnnDynamicBlockQuant aclnnDynamicBlockQuantGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 214 aclnnDynamicBlockQuantV2 aclnnDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 215 aclnnDynamicDualLevelMxQuant aclnnDynamicDualLevelMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P) }
-operator! { 216 aclnnDynamicMxQuant aclnnDynamicMxQuantGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 217 aclnnDynamicMxQuantV2 aclnnDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 218 aclnnDynamicMxQuantV3 aclnnDynamicMxQuantV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: f64, a8: P, a9: P) }
-operator! { 219 aclnnDynamicMxQuantWithDualAxis aclnnDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P, a5: P, a6: P, a7: P) }
-operator! { 220 aclnnDynamicMxQuantWithDualAxisV2 aclnnDynamicMxQuantWithDualAxisV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P, a8: P) }
-operator! { 221 aclnnDynamicQuant aclnnDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 222 aclnnDynamicQuantV2 aclnnDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 223 aclnnDynamicQuantV3 aclnnDynamicQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P, a8: P) }
-operator! { 224 aclnnDynamicQuantV4 aclnnDynamicQuantV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: f32, a7: P, a8: P, a9: P) }
-operator! { 225 aclnnEinsum aclnnEinsumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 226 aclnnElasticReceivableInfoCollect aclnnElasticReceivableInfoCollectGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 227 aclnnElasticReceivableTest aclnnElasticReceivableTestGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 228 aclnnElu aclnnEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 229 aclnnEluBackward aclnnEluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P) }
-operator! { 230 aclnnEluV2 aclnnEluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 231 aclnnEmbedding aclnnEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 232 aclnnEmbeddingBag aclnnEmbeddingBagGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i64, a5: Bool, a6: P, a7: Bool, a8: i64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 233 aclnnEmbeddingDenseBackward aclnnEmbeddingDenseBackwardGetWorkspaceSize (a0: P, a1: P, a2: u64, a3: u64, a4: Bool, a5: P) }
-operator! { 234 aclnnEmbeddingDenseGrad aclnnEmbeddingDenseGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 235 aclnnEmbeddingRenorm aclnnEmbeddingRenormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64) }
-operator! { 236 aclnnEqScalar aclnnEqScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 237 aclnnEqTensor aclnnEqTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 238 aclnnEqual aclnnEqualGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 239 aclnnErf aclnnErfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 240 aclnnErfc aclnnErfcGetWorkspaceSize (a0: P, a1: P) }
-operator! { 241 aclnnErfinv aclnnErfinvGetWorkspaceSize (a0: P, a1: P) }
-operator! { 242 aclnnExp aclnnExpGetWorkspaceSize (a0: P, a1: P) }
-operator! { 243 aclnnExp2 aclnnExp2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 244 aclnnExpSegsum aclnnExpSegsumGetWorkspaceSize (a0: P, a1: P) }
-operator! { 245 aclnnExpSegsumBackward aclnnExpSegsumBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 246 aclnnExpand aclnnExpandGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 247 aclnnExpandIntoJaggedPermute aclnnExpandIntoJaggedPermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 248 aclnnExpandv aclnnExpandvGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 249 aclnnExpm1 aclnnExpm1GetWorkspaceSize (a0: P, a1: P) }
-operator! { 250 aclnnEye aclnnEyeGetWorkspaceSize (a0: i64, a1: i64, a2: P) }
-operator! { 251 aclnnFFN aclnnFFNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: P) }
-operator! { 252 aclnnFFNV2 aclnnFFNV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
-operator! { 253 aclnnFFNV3 aclnnFFNV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
-operator! { 254 aclnnFakeQuantPerChannelAffineCachemask aclnnFakeQuantPerChannelAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 255 aclnnFakeQuantPerTensorAffineCachemask aclnnFakeQuantPerTensorAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 256 aclnnFastBatchNormBackward aclnnFastBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: i32, a11: P, a12: P, a13: P) }
-operator! { 257 aclnnFastGelu aclnnFastGeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 258 aclnnFastGeluBackward aclnnFastGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 259 aclnnFastGeluV2 aclnnFastGeluV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 260 aclnnFastLayerNorm aclnnFastLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 261 aclnnFatreluMul aclnnFatreluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 262 aclnnFlashAttentionScore aclnnFlashAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: i64, a11: i64, a12: i64, a13: P, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 263 aclnnFlashAttentionScoreGrad aclnnFlashAttentionScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: f64, a14: f64, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 264 aclnnFlashAttentionScoreGradV2 aclnnFlashAttentionScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: i64, a24: P, a25: P, a26: P, a27: P) }
-operator! { 265 aclnnFlashAttentionScoreV2 aclnnFlashAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: P, a20: P, a21: P, a22: P) }
-operator! { 266 aclnnFlashAttentionUnpaddingScoreGrad aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
-operator! { 267 aclnnFlashAttentionUnpaddingScoreGradV2 aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: f64, a18: f64, a19: i64, a20: i64, a21: i64, a22: P, a23: i64, a24: i64, a25: i64, a26: P, a27: P, a28: P, a29: P) }
-operator! { 268 aclnnFlashAttentionUnpaddingScoreGradV3 aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: i64, a22: i64, a23: i64, a24: P, a25: i64, a26: i64, a27: i64, a28: P, a29: P, a30: P, a31: P, a32: P, a33: P) }
-operator! { 269 aclnnFlashAttentionUnpaddingScoreGradV4 aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P) }
-operator! { 270 aclnnFlashAttentionVarLenScore aclnnFlashAttentionVarLenScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P) }
-operator! { 271 aclnnFlashAttentionVarLenScoreV2 aclnnFlashAttentionVarLenScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: f64, a14: i64, a15: i64, a16: i64, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 272 aclnnFlashAttentionVarLenScoreV3 aclnnFlashAttentionVarLenScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: f64, a15: f64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
-operator! { 273 aclnnFlashAttentionVarLenScoreV4 aclnnFlashAttentionVarLenScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P) }
-operator! { 274 aclnnFlatQuant aclnnFlatQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P) }
-operator! { 275 aclnnFlatQuantV2 aclnnFlatQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P) }
-operator! { 276 aclnnFlatQuantV3 aclnnFlatQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: i64, a7: P, a8: P) }
-operator! { 277 aclnnFlatten aclnnFlattenGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 278 aclnnFlip aclnnFlipGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 279 aclnnFloor aclnnFloorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 280 aclnnFloorDiv aclnnFloorDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 281 aclnnFloorDivide aclnnFloorDivideGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 282 aclnnFloorDivides aclnnFloorDividesGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 283 aclnnFmodScalar aclnnFmodScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 284 aclnnFmodTensor aclnnFmodTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 285 aclnnForeachACosInplace aclnnForeachACosInplaceGetWorkspaceSize (a0: P) }
-operator! { 286 aclnnForeachAbs aclnnForeachAbsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 287 aclnnForeachAcos aclnnForeachAcosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 288 aclnnForeachAddList aclnnForeachAddListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 289 aclnnForeachAddListInplace aclnnForeachAddListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 290 aclnnForeachAddListV2 aclnnForeachAddListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 291 aclnnForeachAddScalar aclnnForeachAddScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 292 aclnnForeachAddScalarList aclnnForeachAddScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 293 aclnnForeachAddScalarV2 aclnnForeachAddScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 294 aclnnForeachAddcdivList aclnnForeachAddcdivListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 295 aclnnForeachAddcdivScalar aclnnForeachAddcdivScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 296 aclnnForeachAddcdivScalarList aclnnForeachAddcdivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 297 aclnnForeachAddcdivScalarV2 aclnnForeachAddcdivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 298 aclnnForeachAddcmulList aclnnForeachAddcmulListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 299 aclnnForeachAddcmulScalar aclnnForeachAddcmulScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 300 aclnnForeachAddcmulScalarList aclnnForeachAddcmulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 301 aclnnForeachAddcmulScalarV2 aclnnForeachAddcmulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 302 aclnnForeachAsin aclnnForeachAsinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 303 aclnnForeachAtan aclnnForeachAtanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 304 aclnnForeachCopy aclnnForeachCopyGetWorkspaceSize (a0: P, a1: P) }
-operator! { 305 aclnnForeachCos aclnnForeachCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 306 aclnnForeachCosh aclnnForeachCoshGetWorkspaceSize (a0: P, a1: P) }
-operator! { 307 aclnnForeachDivList aclnnForeachDivListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 308 aclnnForeachDivListInplace aclnnForeachDivListInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 309 aclnnForeachDivScalar aclnnForeachDivScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 310 aclnnForeachDivScalarList aclnnForeachDivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 311 aclnnForeachDivScalarV2 aclnnForeachDivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 312 aclnnForeachErf aclnnForeachErfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 313 aclnnForeachErfc aclnnForeachErfcGetWorkspaceSize (a0: P, a1: P) }
-operator! { 314 aclnnForeachExp aclnnForeachExpGetWorkspaceSize (a0: P, a1: P) }
-operator! { 315 aclnnForeachExpm1 aclnnForeachExpm1GetWorkspaceSize (a0: P, a1: P) }
-operator! { 316 aclnnForeachLerpList aclnnForeachLerpListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 317 aclnnForeachLerpScalar aclnnForeachLerpScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 318 aclnnForeachLog aclnnForeachLogGetWorkspaceSize (a0: P, a1: P) }
-operator! { 319 aclnnForeachLog10 aclnnForeachLog10GetWorkspaceSize (a0: P, a1: P) }
-operator! { 320 aclnnForeachLog1p aclnnForeachLog1pGetWorkspaceSize (a0: P, a1: P) }
-operator! { 321 aclnnForeachLog2 aclnnForeachLog2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 322 aclnnForeachLogInplace aclnnForeachLogInplaceGetWorkspaceSize (a0: P) }
-operator! { 323 aclnnForeachMaximumList aclnnForeachMaximumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 324 aclnnForeachMaximumScalar aclnnForeachMaximumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 325 aclnnForeachMaximumScalarList aclnnForeachMaximumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 326 aclnnForeachMaximumScalarV2 aclnnForeachMaximumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 327 aclnnForeachMinimumList aclnnForeachMinimumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 328 aclnnForeachMinimumScalar aclnnForeachMinimumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 329 aclnnForeachMinimumScalarList aclnnForeachMinimumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 330 aclnnForeachMinimumScalarV2 aclnnForeachMinimumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 331 aclnnForeachMulList aclnnForeachMulListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 332 aclnnForeachMulListInplace aclnnForeachMulListInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 333 aclnnForeachMulScalar aclnnForeachMulScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 334 aclnnForeachMulScalarInplace aclnnForeachMulScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 335 aclnnForeachMulScalarList aclnnForeachMulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 336 aclnnForeachMulScalarV2 aclnnForeachMulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 337 aclnnForeachNeg aclnnForeachNegGetWorkspaceSize (a0: P, a1: P) }
-operator! { 338 aclnnForeachNonFiniteCheckAndUnscale aclnnForeachNonFiniteCheckAndUnscaleGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 339 aclnnForeachNorm aclnnForeachNormGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 340 aclnnForeachPowList aclnnForeachPowListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 341 aclnnForeachPowScalar aclnnForeachPowScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 342 aclnnForeachPowScalarAndTensor aclnnForeachPowScalarAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 343 aclnnForeachPowScalarList aclnnForeachPowScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 344 aclnnForeachPowScalarV2 aclnnForeachPowScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 345 aclnnForeachReciprocal aclnnForeachReciprocalGetWorkspaceSize (a0: P, a1: P) }
-operator! { 346 aclnnForeachRoundOffNumber aclnnForeachRoundOffNumberGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 347 aclnnForeachRoundOffNumberV2 aclnnForeachRoundOffNumberV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 348 aclnnForeachSigmoid aclnnForeachSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 349 aclnnForeachSign aclnnForeachSignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 350 aclnnForeachSin aclnnForeachSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 351 aclnnForeachSinh aclnnForeachSinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 352 aclnnForeachSqrt aclnnForeachSqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 353 aclnnForeachSubList aclnnForeachSubListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 354 aclnnForeachSubListInplace aclnnForeachSubListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 355 aclnnForeachSubListV2 aclnnForeachSubListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 356 aclnnForeachSubScalar aclnnForeachSubScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 357 aclnnForeachSubScalarInplace aclnnForeachSubScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 358 aclnnForeachSubScalarList aclnnForeachSubScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 359 aclnnForeachSubScalarV2 aclnnForeachSubScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 360 aclnnForeachTan aclnnForeachTanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 361 aclnnForeachTanh aclnnForeachTanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 362 aclnnForeachZeroInplace aclnnForeachZeroInplaceGetWorkspaceSize (a0: P) }
-operator! { 363 aclnnFrac aclnnFracGetWorkspaceSize (a0: P, a1: P) }
-operator! { 364 aclnnFresnelCos aclnnFresnelCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 365 aclnnFresnelSin aclnnFresnelSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 366 aclnnFusedAdamw aclnnFusedAdamwGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: f64, a11: f64, a12: f64, a13: Bool, a14: Bool) }
-operator! { 367 aclnnFusedAddRmsNorm aclnnFusedAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 368 aclnnFusedBiasLeakyRelu aclnnFusedBiasLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
-operator! { 369 aclnnFusedCrossEntropyLossWithMaxSum aclnnFusedCrossEntropyLossWithMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 370 aclnnFusedInferAttentionScore aclnnFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: i64, a18: f64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: Bool, a28: P, a29: P) }
-operator! { 371 aclnnFusedInferAttentionScoreV2 aclnnFusedInferAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: i64, a25: f64, a26: i64, a27: i64, a28: P, a29: i64, a30: i64, a31: i64, a32: i64, a33: i64, a34: Bool, a35: i64, a36: i64, a37: P, a38: P) }
-operator! { 372 aclnnFusedInferAttentionScoreV3 aclnnFusedInferAttentionScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: i64, a28: f64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: i64, a36: i64, a37: Bool, a38: i64, a39: i64, a40: P, a41: P) }
-operator! { 373 aclnnFusedInferAttentionScoreV4 aclnnFusedInferAttentionScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: i64, a30: f64, a31: i64, a32: i64, a33: P, a34: i64, a35: i64, a36: i64, a37: i64, a38: i64, a39: Bool, a40: i64, a41: i64, a42: i64, a43: P, a44: P) }
-operator! { 374 aclnnFusedLinearCrossEntropyLossGrad aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 375 aclnnFusedLinearOnlineMaxSum aclnnFusedLinearOnlineMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 376 aclnnFusedMatmul aclnnFusedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8, a6: P) }
-operator! { 377 aclnnFusedMatmulGelu aclnnFusedMatmulGeluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 378 aclnnFusedMulAddN aclnnFusedMulAddNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 379 aclnnFusedPatchMlp aclnnFusedPatchMlpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 380 aclnnFusedQuantMatmul aclnnFusedQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
-operator! { 381 aclnnFusedQuantMatmulWeightNz aclnnFusedQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
-operator! { 382 aclnnFusedSgd aclnnFusedSgdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: f32, a6: f32, a7: f32, a8: Bool, a9: Bool, a10: Bool) }
-operator! { 383 aclnnGRU aclnnGRUGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P) }
-operator! { 384 aclnnGRUBackward aclnnGRUBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: i64, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
-operator! { 385 aclnnGather aclnnGatherGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 386 aclnnGatherNd aclnnGatherNdGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 387 aclnnGatherV2 aclnnGatherV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 388 aclnnGatherV3 aclnnGatherV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: P) }
-operator! { 389 aclnnGaussianBlur aclnnGaussianBlurGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: i64, a5: P) [P, P, f64, f64, i64, P] }
-operator! { 390 aclnnGaussianNllLoss aclnnGaussianNllLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P, a6: P) }
-operator! { 391 aclnnGaussianNllLossGrad aclnnGaussianNllLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: f32, a6: P, a7: P, a8: P) }
-operator! { 392 aclnnGcd aclnnGcdGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 393 aclnnGeGlu aclnnGeGluGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P) }
-operator! { 394 aclnnGeGluBackward aclnnGeGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P) }
-operator! { 395 aclnnGeGluV3 aclnnGeGluV3GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 396 aclnnGeGluV3Backward aclnnGeGluV3BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
-operator! { 397 aclnnGeScalar aclnnGeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 398 aclnnGeTensor aclnnGeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 399 aclnnGelu aclnnGeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 400 aclnnGeluBackward aclnnGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 401 aclnnGeluBackwardV2 aclnnGeluBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 402 aclnnGeluMul aclnnGeluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 403 aclnnGeluQuant aclnnGeluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
-operator! { 404 aclnnGeluV2 aclnnGeluV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 405 aclnnGemm aclnnGemmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: f32, a5: i64, a6: i64, a7: P, a8: i8) }
-operator! { 406 aclnnGemmaRmsNorm aclnnGemmaRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 407 aclnnGer aclnnGerGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 408 aclnnGlobalAveragePool aclnnGlobalAveragePoolGetWorkspaceSize (a0: P, a1: P) }
-operator! { 409 aclnnGlobalMaxPool aclnnGlobalMaxPoolGetWorkspaceSize (a0: P, a1: P) }
-operator! { 410 aclnnGlu aclnnGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 411 aclnnGluBackward aclnnGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 412 aclnnGridSampler2D aclnnGridSampler2DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 413 aclnnGridSampler2DBackward aclnnGridSampler2DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 414 aclnnGridSampler3D aclnnGridSampler3DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 415 aclnnGridSampler3DBackward aclnnGridSampler3DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 416 aclnnGroupNorm aclnnGroupNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 417 aclnnGroupNormBackward aclnnGroupNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 418 aclnnGroupNormSilu aclnnGroupNormSiluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 419 aclnnGroupNormSiluQuant aclnnGroupNormSiluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: Bool, a7: P, a8: P, a9: P) }
-operator! { 420 aclnnGroupNormSiluV2 aclnnGroupNormSiluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 421 aclnnGroupNormSwish aclnnGroupNormSwishGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: f64, a6: Bool, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 422 aclnnGroupNormSwishGrad aclnnGroupNormSwishGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: f64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P) }
-operator! { 423 aclnnGroupNormalizationGrad aclnnGroupNormalizationGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 424 aclnnGroupQuant aclnnGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: P) }
-operator! { 425 aclnnGroupedBiasAddGrad aclnnGroupedBiasAddGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 426 aclnnGroupedBiasAddGradV2 aclnnGroupedBiasAddGradV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 427 aclnnGroupedDynamicBlockQuant aclnnGroupedDynamicBlockQuantGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 428 aclnnGroupedDynamicBlockQuantV2 aclnnGroupedDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: f64, a9: P, a10: P) }
-operator! { 429 aclnnGroupedDynamicMxQuant aclnnGroupedDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 430 aclnnGroupedDynamicMxQuantV2 aclnnGroupedDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 431 aclnnGroupedDynamicMxQuantWithDualAxis aclnnGroupedDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: P, a7: P, a8: P, a9: P) }
-operator! { 432 aclnnGroupedMatMulAllReduce aclnnGroupedMatMulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
-operator! { 433 aclnnGroupedMatMulAlltoAllv aclnnGroupedMatMulAlltoAllvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P) }
-operator! { 434 aclnnGroupedMatmul aclnnGroupedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: P) }
-operator! { 435 aclnnGroupedMatmulAdd aclnnGroupedMatmulAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64) }
-operator! { 436 aclnnGroupedMatmulFinalizeRouting aclnnGroupedMatmulFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 437 aclnnGroupedMatmulFinalizeRoutingV2 aclnnGroupedMatmulFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P) }
-operator! { 438 aclnnGroupedMatmulFinalizeRoutingV3 aclnnGroupedMatmulFinalizeRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
-operator! { 439 aclnnGroupedMatmulFinalizeRoutingWeightNz aclnnGroupedMatmulFinalizeRoutingWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 440 aclnnGroupedMatmulFinalizeRoutingWeightNzV2 aclnnGroupedMatmulFinalizeRoutingWeightNzV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
-operator! { 441 aclnnGroupedMatmulSwigluQuant aclnnGroupedMatmulSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 442 aclnnGroupedMatmulSwigluQuantWeightNZ aclnnGroupedMatmulSwigluQuantWeightNZGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 443 aclnnGroupedMatmulV2 aclnnGroupedMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 444 aclnnGroupedMatmulV3 aclnnGroupedMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 445 aclnnGroupedMatmulV4 aclnnGroupedMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P) }
-operator! { 446 aclnnGroupedMatmulV5 aclnnGroupedMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 447 aclnnGroupedMatmulWeightNz aclnnGroupedMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: P, a19: P, a20: P) }
-operator! { 448 aclnnGroupedQuantMax aclnnGroupedQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P) }
-operator! { 449 aclnnGtScalar aclnnGtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 450 aclnnGtTensor aclnnGtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 451 aclnnHardShrink aclnnHardShrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 452 aclnnHardshrink aclnnHardshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 453 aclnnHardshrinkBackward aclnnHardshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 454 aclnnHardsigmoid aclnnHardsigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 455 aclnnHardsigmoidBackward aclnnHardsigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 456 aclnnHardsigmoidV2 aclnnHardsigmoidV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 457 aclnnHardswish aclnnHardswishGetWorkspaceSize (a0: P, a1: P) }
-operator! { 458 aclnnHardswishBackward aclnnHardswishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 459 aclnnHardswishBackwardV2 aclnnHardswishBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 460 aclnnHardtanh aclnnHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 461 aclnnHardtanhBackward aclnnHardtanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 462 aclnnHeaviside aclnnHeavisideGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 463 aclnnHingeEmbeddingLoss aclnnHingeEmbeddingLossGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 464 aclnnHingeLoss aclnnHingeLossGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 465 aclnnHingeLossGrad aclnnHingeLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 466 aclnnHistc aclnnHistcGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 467 aclnnHuberLoss aclnnHuberLossGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 468 aclnnIm2col aclnnIm2colGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 469 aclnnIm2colBackward aclnnIm2colBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 470 aclnnIncreFlashAttention aclnnIncreFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: P, a9: i64, a10: P) }
-operator! { 471 aclnnIncreFlashAttentionV2 aclnnIncreFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: i64, a15: P) }
-operator! { 472 aclnnIncreFlashAttentionV3 aclnnIncreFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
-operator! { 473 aclnnIncreFlashAttentionV4 aclnnIncreFlashAttentionV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: f64, a17: P, a18: i64, a19: i64, a20: i64, a21: P) }
-operator! { 474 aclnnIndex aclnnIndexGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 475 aclnnIndexAdd aclnnIndexAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: P) }
-operator! { 476 aclnnIndexAddV2 aclnnIndexAddV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 477 aclnnIndexCopy aclnnIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 478 aclnnIndexFill aclnnIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 479 aclnnIndexFillTensor aclnnIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 480 aclnnIndexPutImpl aclnnIndexPutImplGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: Bool) }
-operator! { 481 aclnnIndexSelect aclnnIndexSelectGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 482 aclnnInnerDistributeBarrier aclnnInnerDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 483 aclnnInnerFusedInferAttentionScore aclnnInnerFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
-operator! { 484 aclnnInnerFusedInferAttentionScoreTensor aclnnInnerFusedInferAttentionScoreTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
-operator! { 485 aclnnInplaceAcos aclnnInplaceAcosGetWorkspaceSize (a0: P) }
-operator! { 486 aclnnInplaceAcosh aclnnInplaceAcoshGetWorkspaceSize (a0: P) }
-operator! { 487 aclnnInplaceAdd aclnnInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 488 aclnnInplaceAddRelu aclnnInplaceAddReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 489 aclnnInplaceAddRmsNorm aclnnInplaceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 490 aclnnInplaceAddV3 aclnnInplaceAddV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 491 aclnnInplaceAddbmm aclnnInplaceAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 492 aclnnInplaceAddcdiv aclnnInplaceAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 493 aclnnInplaceAddcmul aclnnInplaceAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 494 aclnnInplaceAddmm aclnnInplaceAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 495 aclnnInplaceAddr aclnnInplaceAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 496 aclnnInplaceAddrV2 aclnnInplaceAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 497 aclnnInplaceAdds aclnnInplaceAddsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 498 aclnnInplaceAsin aclnnInplaceAsinGetWorkspaceSize (a0: P) }
-operator! { 499 aclnnInplaceAsinh aclnnInplaceAsinhGetWorkspaceSize (a0: P) }
-operator! { 500 aclnnInplaceAtan aclnnInplaceAtanGetWorkspaceSize (a0: P) }
-operator! { 501 aclnnInplaceAtan2 aclnnInplaceAtan2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 502 aclnnInplaceAtanh aclnnInplaceAtanhGetWorkspaceSize (a0: P) }
-operator! { 503 aclnnInplaceBaddbmm aclnnInplaceBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 504 aclnnInplaceBernoulli aclnnInplaceBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 505 aclnnInplaceBernoulliTensor aclnnInplaceBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 506 aclnnInplaceBitwiseAndScalar aclnnInplaceBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 507 aclnnInplaceBitwiseAndTensor aclnnInplaceBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 508 aclnnInplaceBitwiseAndTensorOut aclnnInplaceBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P) }
-operator! { 509 aclnnInplaceBitwiseOrScalar aclnnInplaceBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 510 aclnnInplaceBitwiseOrTensor aclnnInplaceBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 511 aclnnInplaceBitwiseXorScalar aclnnInplaceBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 512 aclnnInplaceBitwiseXorTensor aclnnInplaceBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 513 aclnnInplaceCeil aclnnInplaceCeilGetWorkspaceSize (a0: P) }
-operator! { 514 aclnnInplaceCelu aclnnInplaceCeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 515 aclnnInplaceClampMax aclnnInplaceClampMaxGetWorkspaceSize (a0: P, a1: P) }
-operator! { 516 aclnnInplaceClampMaxTensor aclnnInplaceClampMaxTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 517 aclnnInplaceClampMinTensor aclnnInplaceClampMinTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 518 aclnnInplaceCopy aclnnInplaceCopyGetWorkspaceSize (a0: P, a1: P) }
-operator! { 519 aclnnInplaceCos aclnnInplaceCosGetWorkspaceSize (a0: P) }
-operator! { 520 aclnnInplaceCosh aclnnInplaceCoshGetWorkspaceSize (a0: P) }
-operator! { 521 aclnnInplaceCumprod aclnnInplaceCumprodGetWorkspaceSize (a0: P, a1: P) }
-operator! { 522 aclnnInplaceDiv aclnnInplaceDivGetWorkspaceSize (a0: P, a1: P) }
-operator! { 523 aclnnInplaceDivMod aclnnInplaceDivModGetWorkspaceSize (a0: P, a1: P, a2: i32) }
-operator! { 524 aclnnInplaceDivMods aclnnInplaceDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32) }
-operator! { 525 aclnnInplaceDivs aclnnInplaceDivsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 526 aclnnInplaceElu aclnnInplaceEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 527 aclnnInplaceEqScalar aclnnInplaceEqScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 528 aclnnInplaceEqTensor aclnnInplaceEqTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 529 aclnnInplaceErf aclnnInplaceErfGetWorkspaceSize (a0: P) }
-operator! { 530 aclnnInplaceErfc aclnnInplaceErfcGetWorkspaceSize (a0: P) }
-operator! { 531 aclnnInplaceErfinv aclnnInplaceErfinvGetWorkspaceSize (a0: P) }
-operator! { 532 aclnnInplaceExp aclnnInplaceExpGetWorkspaceSize (a0: P) }
-operator! { 533 aclnnInplaceExp2 aclnnInplaceExp2GetWorkspaceSize (a0: P) }
-operator! { 534 aclnnInplaceExpm1 aclnnInplaceExpm1GetWorkspaceSize (a0: P) }
-operator! { 535 aclnnInplaceFillDiagonal aclnnInplaceFillDiagonalGetWorkspaceSize (a0: P, a1: P, a2: Bool) }
-operator! { 536 aclnnInplaceFillScalar aclnnInplaceFillScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 537 aclnnInplaceFillTensor aclnnInplaceFillTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 538 aclnnInplaceFloor aclnnInplaceFloorGetWorkspaceSize (a0: P) }
-operator! { 539 aclnnInplaceFloorDivide aclnnInplaceFloorDivideGetWorkspaceSize (a0: P, a1: P) }
-operator! { 540 aclnnInplaceFloorDivides aclnnInplaceFloorDividesGetWorkspaceSize (a0: P, a1: P) }
-operator! { 541 aclnnInplaceFmodScalar aclnnInplaceFmodScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 542 aclnnInplaceFmodTensor aclnnInplaceFmodTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 543 aclnnInplaceFrac aclnnInplaceFracGetWorkspaceSize (a0: P) }
-operator! { 544 aclnnInplaceGeScalar aclnnInplaceGeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 545 aclnnInplaceGeTensor aclnnInplaceGeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 546 aclnnInplaceGtScalar aclnnInplaceGtScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 547 aclnnInplaceGtTensor aclnnInplaceGtTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 548 aclnnInplaceHardsigmoid aclnnInplaceHardsigmoidGetWorkspaceSize (a0: P) }
-operator! { 549 aclnnInplaceHardsigmoidV2 aclnnInplaceHardsigmoidV2GetWorkspaceSize (a0: P) }
-operator! { 550 aclnnInplaceHardswish aclnnInplaceHardswishGetWorkspaceSize (a0: P) }
-operator! { 551 aclnnInplaceHardtanh aclnnInplaceHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 552 aclnnInplaceIndexCopy aclnnInplaceIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 553 aclnnInplaceIndexFill aclnnInplaceIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 554 aclnnInplaceIndexFillTensor aclnnInplaceIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 555 aclnnInplaceLeScalar aclnnInplaceLeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 556 aclnnInplaceLeTensor aclnnInplaceLeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 557 aclnnInplaceLeakyRelu aclnnInplaceLeakyReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 558 aclnnInplaceLerp aclnnInplaceLerpGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 559 aclnnInplaceLerps aclnnInplaceLerpsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 560 aclnnInplaceLog aclnnInplaceLogGetWorkspaceSize (a0: P) }
-operator! { 561 aclnnInplaceLog10 aclnnInplaceLog10GetWorkspaceSize (a0: P) }
-operator! { 562 aclnnInplaceLog1p aclnnInplaceLog1pGetWorkspaceSize (a0: P) }
-operator! { 563 aclnnInplaceLog2 aclnnInplaceLog2GetWorkspaceSize (a0: P) }
-operator! { 564 aclnnInplaceLogicalAnd aclnnInplaceLogicalAndGetWorkspaceSize (a0: P, a1: P) }
-operator! { 565 aclnnInplaceLogicalNot aclnnInplaceLogicalNotGetWorkspaceSize (a0: P) }
-operator! { 566 aclnnInplaceLogicalOr aclnnInplaceLogicalOrGetWorkspaceSize (a0: P, a1: P) }
-operator! { 567 aclnnInplaceLtScalar aclnnInplaceLtScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 568 aclnnInplaceLtTensor aclnnInplaceLtTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 569 aclnnInplaceMaskedFillScalar aclnnInplaceMaskedFillScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 570 aclnnInplaceMaskedFillTensor aclnnInplaceMaskedFillTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 571 aclnnInplaceMaskedScatter aclnnInplaceMaskedScatterGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 572 aclnnInplaceMatmulAllReduceAddRmsNorm aclnnInplaceMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 573 aclnnInplaceMish aclnnInplaceMishGetWorkspaceSize (a0: P) }
-operator! { 574 aclnnInplaceMul aclnnInplaceMulGetWorkspaceSize (a0: P, a1: P) }
-operator! { 575 aclnnInplaceMuls aclnnInplaceMulsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 576 aclnnInplaceNanToNum aclnnInplaceNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32) }
-operator! { 577 aclnnInplaceNeScalar aclnnInplaceNeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 578 aclnnInplaceNeTensor aclnnInplaceNeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 579 aclnnInplaceNeg aclnnInplaceNegGetWorkspaceSize (a0: P) }
-operator! { 580 aclnnInplaceNormal aclnnInplaceNormalGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: i64, a4: i64) }
-operator! { 581 aclnnInplaceNormalTensor aclnnInplaceNormalTensorGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: P, a4: P, a5: i64) }
-operator! { 582 aclnnInplaceOne aclnnInplaceOneGetWorkspaceSize (a0: P) }
-operator! { 583 aclnnInplacePowTensorScalar aclnnInplacePowTensorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 584 aclnnInplacePowTensorTensor aclnnInplacePowTensorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 585 aclnnInplacePut aclnnInplacePutGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 586 aclnnInplaceQuantMatmulAllReduceAddRmsNorm aclnnInplaceQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P) }
-operator! { 587 aclnnInplaceQuantScatter aclnnInplaceQuantScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64) }
-operator! { 588 aclnnInplaceQuantScatterV2 aclnnInplaceQuantScatterV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
-operator! { 589 aclnnInplaceRReluWithNoise aclnnInplaceRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64) }
-operator! { 590 aclnnInplaceRandom aclnnInplaceRandomGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64) }
-operator! { 591 aclnnInplaceRandomTensor aclnnInplaceRandomTensorGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P, a5: i64) }
-operator! { 592 aclnnInplaceRandomWithoutFromTo aclnnInplaceRandomWithoutFromToGetWorkspaceSize (a0: P, a1: i64, a2: i64) }
-operator! { 593 aclnnInplaceRandomWithoutFromToTensor aclnnInplaceRandomWithoutFromToTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
-operator! { 594 aclnnInplaceReciprocal aclnnInplaceReciprocalGetWorkspaceSize (a0: P) }
-operator! { 595 aclnnInplaceRelu aclnnInplaceReluGetWorkspaceSize (a0: P) }
-operator! { 596 aclnnInplaceRemainderTensorScalar aclnnInplaceRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 597 aclnnInplaceRemainderTensorTensor aclnnInplaceRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 598 aclnnInplaceRenorm aclnnInplaceRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 599 aclnnInplaceRound aclnnInplaceRoundGetWorkspaceSize (a0: P) }
-operator! { 600 aclnnInplaceRoundDecimals aclnnInplaceRoundDecimalsGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 601 aclnnInplaceRsqrt aclnnInplaceRsqrtGetWorkspaceSize (a0: P) }
-operator! { 602 aclnnInplaceScatter aclnnInplaceScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
-operator! { 603 aclnnInplaceScatterReduce aclnnInplaceScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool) }
-operator! { 604 aclnnInplaceScatterUpdate aclnnInplaceScatterUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
-operator! { 605 aclnnInplaceScatterValue aclnnInplaceScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
-operator! { 606 aclnnInplaceSelu aclnnInplaceSeluGetWorkspaceSize (a0: P) }
-operator! { 607 aclnnInplaceSigmoid aclnnInplaceSigmoidGetWorkspaceSize (a0: P) }
-operator! { 608 aclnnInplaceSin aclnnInplaceSinGetWorkspaceSize (a0: P) }
-operator! { 609 aclnnInplaceSinc aclnnInplaceSincGetWorkspaceSize (a0: P) }
-operator! { 610 aclnnInplaceSinh aclnnInplaceSinhGetWorkspaceSize (a0: P) }
-operator! { 611 aclnnInplaceSqrt aclnnInplaceSqrtGetWorkspaceSize (a0: P) }
-operator! { 612 aclnnInplaceSub aclnnInplaceSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 613 aclnnInplaceSubs aclnnInplaceSubsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 614 aclnnInplaceTan aclnnInplaceTanGetWorkspaceSize (a0: P) }
-operator! { 615 aclnnInplaceTanh aclnnInplaceTanhGetWorkspaceSize (a0: P) }
-operator! { 616 aclnnInplaceThreshold aclnnInplaceThresholdGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 617 aclnnInplaceTril aclnnInplaceTrilGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 618 aclnnInplaceTriu aclnnInplaceTriuGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 619 aclnnInplaceTrunc aclnnInplaceTruncGetWorkspaceSize (a0: P) }
-operator! { 620 aclnnInplaceUniform aclnnInplaceUniformGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: u64, a4: u64) }
-operator! { 621 aclnnInplaceUniformTensor aclnnInplaceUniformTensorGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: P, a4: P, a5: u64) }
-operator! { 622 aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm aclnnInplaceWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P) }
-operator! { 623 aclnnInplaceXLogYScalarOther aclnnInplaceXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P) }
-operator! { 624 aclnnInplaceXLogYTensor aclnnInplaceXLogYTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 625 aclnnInplaceZero aclnnInplaceZeroGetWorkspaceSize (a0: P) }
-operator! { 626 aclnnInstanceNorm aclnnInstanceNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 627 aclnnInterleaveRope aclnnInterleaveRopeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 628 aclnnInverse aclnnInverseGetWorkspaceSize (a0: P, a1: P) }
-operator! { 629 aclnnIou aclnnIouGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: Bool, a5: P) }
-operator! { 630 aclnnIsClose aclnnIsCloseGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: Bool, a5: P) }
-operator! { 631 aclnnIsFinite aclnnIsFiniteGetWorkspaceSize (a0: P, a1: P) }
-operator! { 632 aclnnIsInScalarTensor aclnnIsInScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 633 aclnnIsInTensorScalar aclnnIsInTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 634 aclnnIsInf aclnnIsInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 635 aclnnIsNegInf aclnnIsNegInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 636 aclnnIsPosInf aclnnIsPosInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 637 aclnnKlDiv aclnnKlDivGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 638 aclnnKlDivBackward aclnnKlDivBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 639 aclnnKlDivTargetBackward aclnnKlDivTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 640 aclnnKthvalue aclnnKthvalueGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 641 aclnnL1Loss aclnnL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 642 aclnnL1LossBackward aclnnL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 643 aclnnLSTM aclnnLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P) }
-operator! { 644 aclnnLayerNorm aclnnLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 645 aclnnLayerNormBackward aclnnLayerNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 646 aclnnLayerNormQuant aclnnLayerNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: f64, a7: P, a8: P) }
-operator! { 647 aclnnLayerNormWithImplMode aclnnLayerNormWithImplModeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P, a8: i32) }
-operator! { 648 aclnnLeScalar aclnnLeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 649 aclnnLeTensor aclnnLeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 650 aclnnLeakyRelu aclnnLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 651 aclnnLeakyReluBackward aclnnLeakyReluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 652 aclnnLeftShift aclnnLeftShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 653 aclnnLeftShifts aclnnLeftShiftsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 654 aclnnLerp aclnnLerpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 655 aclnnLerps aclnnLerpsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 656 aclnnLgamma aclnnLgammaGetWorkspaceSize (a0: P, a1: P) }
-operator! { 657 aclnnLinalgCholesky aclnnLinalgCholeskyGetWorkspaceSize (a0: P, a1: Bool, a2: P) }
-operator! { 658 aclnnLinalgCross aclnnLinalgCrossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 659 aclnnLinalgQr aclnnLinalgQrGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 660 aclnnLinalgVectorNorm aclnnLinalgVectorNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i32, a5: P) }
-operator! { 661 aclnnLinspace aclnnLinspaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 662 aclnnLog aclnnLogGetWorkspaceSize (a0: P, a1: P) }
-operator! { 663 aclnnLog10 aclnnLog10GetWorkspaceSize (a0: P, a1: P) }
-operator! { 664 aclnnLog1p aclnnLog1pGetWorkspaceSize (a0: P, a1: P) }
-operator! { 665 aclnnLog2 aclnnLog2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 666 aclnnLogAddExp aclnnLogAddExpGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 667 aclnnLogAddExp2 aclnnLogAddExp2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 668 aclnnLogSigmoid aclnnLogSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 669 aclnnLogSigmoidBackward aclnnLogSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 670 aclnnLogSigmoidForward aclnnLogSigmoidForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 671 aclnnLogSoftmax aclnnLogSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 672 aclnnLogSoftmaxBackward aclnnLogSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 673 aclnnLogSoftmaxV2 aclnnLogSoftmaxV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 674 aclnnLogSpace aclnnLogSpaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: P) }
-operator! { 675 aclnnLogSumExp aclnnLogSumExpGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 676 aclnnLogdet aclnnLogdetGetWorkspaceSize (a0: P, a1: P) }
-operator! { 677 aclnnLogicalAnd aclnnLogicalAndGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 678 aclnnLogicalNot aclnnLogicalNotGetWorkspaceSize (a0: P, a1: P) }
-operator! { 679 aclnnLogicalOr aclnnLogicalOrGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 680 aclnnLogicalXor aclnnLogicalXorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 681 aclnnLogit aclnnLogitGetWorkspaceSize (a0: P, a1: f64, a2: P) }
-operator! { 682 aclnnLogitGrad aclnnLogitGradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 683 aclnnLpLoss aclnnLpLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 684 aclnnLstmBackward aclnnLstmBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: Bool, a15: i64, a16: f64, a17: Bool, a18: Bool, a19: Bool, a20: P, a21: P, a22: P, a23: P, a24: P) }
-operator! { 685 aclnnLtScalar aclnnLtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 686 aclnnLtTensor aclnnLtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 687 aclnnMaskedScale aclnnMaskedScaleGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 688 aclnnMaskedSelect aclnnMaskedSelectGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 689 aclnnMaskedSoftmaxWithRelPosBias aclnnMaskedSoftmaxWithRelPosBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P) }
-operator! { 690 aclnnMatmul aclnnMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 691 aclnnMatmulAllReduce aclnnMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
-operator! { 692 aclnnMatmulAllReduceAddRmsNorm aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P, a11: P) }
-operator! { 693 aclnnMatmulAllReduceV2 aclnnMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: P) }
-operator! { 694 aclnnMatmulCompress aclnnMatmulCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 695 aclnnMatmulCompressDequant aclnnMatmulCompressDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i32, a7: P, a8: P) }
-operator! { 696 aclnnMatmulEmuSplitWeight aclnnMatmulEmuSplitWeightGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: i8) }
-operator! { 697 aclnnMatmulReduceScatter aclnnMatmulReduceScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
-operator! { 698 aclnnMatmulWeightNz aclnnMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 699 aclnnMax aclnnMaxGetWorkspaceSize (a0: P, a1: P) }
-operator! { 700 aclnnMaxDim aclnnMaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 701 aclnnMaxN aclnnMaxNGetWorkspaceSize (a0: P, a1: P) }
-operator! { 702 aclnnMaxPool aclnnMaxPoolGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: i64, a7: P) }
-operator! { 703 aclnnMaxPool2dWithIndices aclnnMaxPool2dWithIndicesGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 704 aclnnMaxPool2dWithIndicesBackward aclnnMaxPool2dWithIndicesBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 705 aclnnMaxPool2dWithMask aclnnMaxPool2dWithMaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 706 aclnnMaxPool2dWithMaskBackward aclnnMaxPool2dWithMaskBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 707 aclnnMaxPool3D aclnnMaxPool3DGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
-operator! { 708 aclnnMaxPool3dWithArgmax aclnnMaxPool3dWithArgmaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 709 aclnnMaxPool3dWithArgmaxBackward aclnnMaxPool3dWithArgmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 710 aclnnMaxPoolV3 aclnnMaxPoolV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 711 aclnnMaxPoolingGrad aclnnMaxPoolingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 712 aclnnMaxUnpool2d aclnnMaxUnpool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 713 aclnnMaxUnpool2dBackward aclnnMaxUnpool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 714 aclnnMaxUnpool3d aclnnMaxUnpool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 715 aclnnMaxUnpool3dBackward aclnnMaxUnpool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 716 aclnnMaxV2 aclnnMaxV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 717 aclnnMaximum aclnnMaximumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 718 aclnnMean aclnnMeanGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 719 aclnnMeanV2 aclnnMeanV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 720 aclnnMedian aclnnMedianGetWorkspaceSize (a0: P, a1: P) }
-operator! { 721 aclnnMedianDim aclnnMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 722 aclnnMin aclnnMinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 723 aclnnMinDim aclnnMinDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 724 aclnnMinN aclnnMinNGetWorkspaceSize (a0: P, a1: P) }
-operator! { 725 aclnnMinimum aclnnMinimumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 726 aclnnMish aclnnMishGetWorkspaceSize (a0: P, a1: P) }
-operator! { 727 aclnnMishBackward aclnnMishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 728 aclnnMlaProlog aclnnMlaPrologGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P) }
-operator! { 729 aclnnMlaPrologV2 aclnnMlaPrologV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 730 aclnnMlaPrologV2WeightNz aclnnMlaPrologV2WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 731 aclnnMlaPrologV3 aclnnMlaPrologV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
-operator! { 732 aclnnMlaPrologV3WeightNz aclnnMlaPrologV3WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
-operator! { 733 aclnnMm aclnnMmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 734 aclnnModulate aclnnModulateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 735 aclnnModulateBackward aclnnModulateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 736 aclnnMoeComputeExpertTokens aclnnMoeComputeExpertTokensGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 737 aclnnMoeDistributeBufferReset aclnnMoeDistributeBufferResetGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 738 aclnnMoeDistributeCombine aclnnMoeDistributeCombineGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: P) }
-operator! { 739 aclnnMoeDistributeCombineAddRmsNorm aclnnMoeDistributeCombineAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: P, a29: f32, a30: P, a31: P, a32: P) }
-operator! { 740 aclnnMoeDistributeCombineAddRmsNormV2 aclnnMoeDistributeCombineAddRmsNormV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: i64, a32: i64, a33: P, a34: f32, a35: i64, a36: i64, a37: i64, a38: P, a39: P, a40: P) }
-operator! { 741 aclnnMoeDistributeCombineV2 aclnnMoeDistributeCombineV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: P, a27: P) }
-operator! { 742 aclnnMoeDistributeCombineV3 aclnnMoeDistributeCombineV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: P) }
-operator! { 743 aclnnMoeDistributeDispatch aclnnMoeDistributeDispatchGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P) }
-operator! { 744 aclnnMoeDistributeDispatchV2 aclnnMoeDistributeDispatchV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P) }
-operator! { 745 aclnnMoeDistributeDispatchV3 aclnnMoeDistributeDispatchV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P) }
-operator! { 746 aclnnMoeFinalizeRouting aclnnMoeFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 747 aclnnMoeFinalizeRoutingV2 aclnnMoeFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P) }
-operator! { 748 aclnnMoeFinalizeRoutingV2Grad aclnnMoeFinalizeRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P, a11: P) }
-operator! { 749 aclnnMoeGatingTopK aclnnMoeGatingTopKGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: Bool, a9: f64, a10: f64, a11: P, a12: P, a13: P) }
-operator! { 750 aclnnMoeGatingTopKSoftmax aclnnMoeGatingTopKSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 751 aclnnMoeGatingTopKSoftmaxV2 aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 752 aclnnMoeInitRouting aclnnMoeInitRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 753 aclnnMoeInitRoutingQuant aclnnMoeInitRoutingQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
-operator! { 754 aclnnMoeInitRoutingQuantV2 aclnnMoeInitRoutingQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: P, a13: P, a14: P, a15: P) }
-operator! { 755 aclnnMoeInitRoutingV2 aclnnMoeInitRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 756 aclnnMoeInitRoutingV2Grad aclnnMoeInitRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 757 aclnnMoeInitRoutingV3 aclnnMoeInitRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
-operator! { 758 aclnnMoeTokenPermute aclnnMoeTokenPermuteGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 759 aclnnMoeTokenPermuteGrad aclnnMoeTokenPermuteGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 760 aclnnMoeTokenPermuteWithRoutingMap aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 761 aclnnMoeTokenPermuteWithRoutingMapGrad aclnnMoeTokenPermuteWithRoutingMapGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: Bool, a7: P, a8: P) }
-operator! { 762 aclnnMoeTokenUnpermute aclnnMoeTokenUnpermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: P) }
-operator! { 763 aclnnMoeTokenUnpermuteGrad aclnnMoeTokenUnpermuteGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 764 aclnnMoeTokenUnpermuteWithRoutingMap aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 765 aclnnMoeUpdateExpert aclnnMoeUpdateExpertGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 766 aclnnMrgbaCustom aclnnMrgbaCustomGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 767 aclnnMseLoss aclnnMseLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 768 aclnnMseLossBackward aclnnMseLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 769 aclnnMseLossGrad aclnnMseLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 770 aclnnMseLossOut aclnnMseLossOutGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 771 aclnnMul aclnnMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 772 aclnnMulNoNan aclnnMulNoNanGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 773 aclnnMuls aclnnMulsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 774 aclnnMultiScaleDeformableAttentionGrad aclnnMultiScaleDeformableAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 775 aclnnMultiScaleDeformableAttnFunction aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 776 aclnnMultilabelMarginLoss aclnnMultilabelMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 777 aclnnMultinomial aclnnMultinomialGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i64, a4: i64, a5: P) }
-operator! { 778 aclnnMultinomialTensor aclnnMultinomialTensorGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 779 aclnnMv aclnnMvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 780 aclnnMxToBlockMxQuant aclnnMxToBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 781 aclnnNLLLoss aclnnNLLLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 782 aclnnNLLLoss2d aclnnNLLLoss2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 783 aclnnNLLLoss2dBackward aclnnNLLLoss2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 784 aclnnNLLLossBackward aclnnNLLLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 785 aclnnNanMedian aclnnNanMedianGetWorkspaceSize (a0: P, a1: P) }
-operator! { 786 aclnnNanMedianDim aclnnNanMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 787 aclnnNanToNum aclnnNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32, a4: P) }
-operator! { 788 aclnnNdtri aclnnNdtriGetWorkspaceSize (a0: P, a1: P) }
-operator! { 789 aclnnNeScalar aclnnNeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 790 aclnnNeTensor aclnnNeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 791 aclnnNeg aclnnNegGetWorkspaceSize (a0: P, a1: P) }
-operator! { 792 aclnnNonMaxSuppression aclnnNonMaxSuppressionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: P) }
-operator! { 793 aclnnNonzero aclnnNonzeroGetWorkspaceSize (a0: P, a1: P) }
-operator! { 794 aclnnNonzeroV2 aclnnNonzeroV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 795 aclnnNorm aclnnNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 796 aclnnNormalFloatFloat aclnnNormalFloatFloatGetWorkspaceSize (a0: f32, a1: f32, a2: i64, a3: i64, a4: P) }
-operator! { 797 aclnnNormalFloatTensor aclnnNormalFloatTensorGetWorkspaceSize (a0: f32, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 798 aclnnNormalTensorFloat aclnnNormalTensorFloatGetWorkspaceSize (a0: P, a1: f32, a2: i64, a3: i64, a4: P) }
-operator! { 799 aclnnNormalTensorTensor aclnnNormalTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 800 aclnnNpuFormatCast aclnnNpuFormatCastGetWorkspaceSize (a0: P, a1: P) }
-operator! { 801 aclnnNsaCompress aclnnNsaCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P) }
-operator! { 802 aclnnNsaCompressAttention aclnnNsaCompressAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 803 aclnnNsaCompressAttentionInfer aclnnNsaCompressAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: P, a20: P) }
-operator! { 804 aclnnNsaCompressGrad aclnnNsaCompressGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P, a9: P) }
-operator! { 805 aclnnNsaCompressWithCache aclnnNsaCompressWithCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P) }
-operator! { 806 aclnnNsaSelectedAttention aclnnNsaSelectedAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P, a15: P) }
-operator! { 807 aclnnNsaSelectedAttentionGrad aclnnNsaSelectedAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: P, a18: P, a19: P) }
-operator! { 808 aclnnNsaSelectedAttentionInfer aclnnNsaSelectedAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: f64, a15: i64, a16: P) }
-operator! { 809 aclnnOneHot aclnnOneHotGetWorkspaceSize (a0: P, a1: i32, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 810 aclnnPdist aclnnPdistGetWorkspaceSize (a0: P, a1: f32, a2: P) }
-operator! { 811 aclnnPdistForward aclnnPdistForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 812 aclnnPermute aclnnPermuteGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 813 aclnnPolar aclnnPolarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 814 aclnnPow2 aclnnPow2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 815 aclnnPowScalarTensor aclnnPowScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 816 aclnnPowTensorScalar aclnnPowTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 817 aclnnPowTensorTensor aclnnPowTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 818 aclnnPrecisionCompare aclnnPrecisionCompareGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 819 aclnnPrelu aclnnPreluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 820 aclnnPreluBackward aclnnPreluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 821 aclnnProd aclnnProdGetWorkspaceSize (a0: P, a1: i32, a2: P) }
-operator! { 822 aclnnProdDim aclnnProdDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i32, a4: P) }
-operator! { 823 aclnnPromptFlashAttention aclnnPromptFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: i64, a9: i64, a10: P, a11: i64, a12: P) }
-operator! { 824 aclnnPromptFlashAttentionV2 aclnnPromptFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: P) }
-operator! { 825 aclnnPromptFlashAttentionV3 aclnnPromptFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
-operator! { 826 aclnnQr aclnnQrGetWorkspaceSize (a0: P, a1: Bool, a2: P, a3: P) }
-operator! { 827 aclnnQuantBatchMatmulInplaceAdd aclnnQuantBatchMatmulInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64) }
-operator! { 828 aclnnQuantConvolution aclnnQuantConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
-operator! { 829 aclnnQuantConvolutionWeightNz aclnnQuantConvolutionWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
-operator! { 830 aclnnQuantGroupedMatmulDequant aclnnQuantGroupedMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: P) }
-operator! { 831 aclnnQuantMatmul aclnnQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P) }
-operator! { 832 aclnnQuantMatmulActivationQuantWeightNz aclnnQuantMatmulActivationQuantWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: P) }
-operator! { 833 aclnnQuantMatmulAllReduce aclnnQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
-operator! { 834 aclnnQuantMatmulAllReduceAddRmsNorm aclnnQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P, a12: P) }
-operator! { 835 aclnnQuantMatmulAllReduceV2 aclnnQuantMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 836 aclnnQuantMatmulAllReduceV3 aclnnQuantMatmulAllReduceV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: P) }
-operator! { 837 aclnnQuantMatmulAllReduceV4 aclnnQuantMatmulAllReduceV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: P) }
-operator! { 838 aclnnQuantMatmulDequant aclnnQuantMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P) }
-operator! { 839 aclnnQuantMatmulReduceSumWeightNz aclnnQuantMatmulReduceSumWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P, a13: Bool, a14: P) }
-operator! { 840 aclnnQuantMatmulV2 aclnnQuantMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
-operator! { 841 aclnnQuantMatmulV3 aclnnQuantMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: P) }
-operator! { 842 aclnnQuantMatmulV4 aclnnQuantMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: Bool, a8: P) }
-operator! { 843 aclnnQuantMatmulV5 aclnnQuantMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
-operator! { 844 aclnnQuantMatmulWeightNz aclnnQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
-operator! { 845 aclnnQuantMax aclnnQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P) }
-operator! { 846 aclnnQuantize aclnnQuantizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: i32, a5: P) }
-operator! { 847 aclnnQuantizedBatchNorm aclnnQuantizedBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f32, a10: P) }
-operator! { 848 aclnnRReluWithNoise aclnnRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64, a7: P) }
-operator! { 849 aclnnRandperm aclnnRandpermGetWorkspaceSize (a0: i64, a1: i64, a2: i64, a3: P) }
-operator! { 850 aclnnRange aclnnRangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 851 aclnnRasterizer aclnnRasterizerGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: i64, a7: P, a8: P) }
-operator! { 852 aclnnReal aclnnRealGetWorkspaceSize (a0: P, a1: P) }
-operator! { 853 aclnnRealDiv aclnnRealDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 854 aclnnReciprocal aclnnReciprocalGetWorkspaceSize (a0: P, a1: P) }
-operator! { 855 aclnnReduceLogSum aclnnReduceLogSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 856 aclnnReduceMinV2 aclnnReduceMinV2GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 857 aclnnReduceNansum aclnnReduceNansumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 858 aclnnReduceSum aclnnReduceSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 859 aclnnReflectionPad1d aclnnReflectionPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 860 aclnnReflectionPad1dBackward aclnnReflectionPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 861 aclnnReflectionPad2d aclnnReflectionPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 862 aclnnReflectionPad2dBackward aclnnReflectionPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 863 aclnnReflectionPad3d aclnnReflectionPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 864 aclnnReflectionPad3dBackward aclnnReflectionPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 865 aclnnRelu aclnnReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 866 aclnnReluGradV3 aclnnReluGradV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 867 aclnnReluGradV4 aclnnReluGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 868 aclnnReluV3 aclnnReluV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 869 aclnnRemainderScalarTensor aclnnRemainderScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 870 aclnnRemainderTensorScalar aclnnRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 871 aclnnRemainderTensorTensor aclnnRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 872 aclnnRenorm aclnnRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 873 aclnnRepeat aclnnRepeatGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 874 aclnnRepeatInterleave aclnnRepeatInterleaveGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 875 aclnnRepeatInterleaveGrad aclnnRepeatInterleaveGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 876 aclnnRepeatInterleaveInt aclnnRepeatInterleaveIntGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 877 aclnnRepeatInterleaveIntWithDim aclnnRepeatInterleaveIntWithDimGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: P) }
-operator! { 878 aclnnRepeatInterleaveTensor aclnnRepeatInterleaveTensorGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 879 aclnnRepeatInterleaveWithDim aclnnRepeatInterleaveWithDimGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 880 aclnnReplicationPad1d aclnnReplicationPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 881 aclnnReplicationPad1dBackward aclnnReplicationPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 882 aclnnReplicationPad2d aclnnReplicationPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 883 aclnnReplicationPad2dBackward aclnnReplicationPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 884 aclnnReplicationPad3d aclnnReplicationPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 885 aclnnReplicationPad3dBackward aclnnReplicationPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 886 aclnnResize aclnnResizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 887 aclnnRgb2yuv422 aclnnRgb2yuv422GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 888 aclnnRightShift aclnnRightShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 889 aclnnRingAttentionUpdate aclnnRingAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 890 aclnnRmsNorm aclnnRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 891 aclnnRmsNormDynamicMxQuant aclnnRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P, a6: i64, a7: Bool, a8: P, a9: P, a10: P) }
-operator! { 892 aclnnRmsNormDynamicQuant aclnnRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: P) }
-operator! { 893 aclnnRmsNormGrad aclnnRmsNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 894 aclnnRmsNormGradQuant aclnnRmsNormGradQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P) }
-operator! { 895 aclnnRmsNormQuant aclnnRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
-operator! { 896 aclnnRmsNormQuantV3 aclnnRmsNormQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: Bool, a8: P, a9: P) }
-operator! { 897 aclnnRoiAlign aclnnRoiAlignGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i32, a7: f32, a8: P) }
-operator! { 898 aclnnRoiAlignV2 aclnnRoiAlignV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: i64, a6: Bool, a7: P) }
-operator! { 899 aclnnRoiAlignV2Backward aclnnRoiAlignV2BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f32, a6: i64, a7: Bool, a8: P) }
-operator! { 900 aclnnRoiPoolingGradWithArgMax aclnnRoiPoolingGradWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: f64) }
-operator! { 901 aclnnRoiPoolingWithArgMax aclnnRoiPoolingWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: f32, a6: P, a7: P) }
-operator! { 902 aclnnRoll aclnnRollGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 903 aclnnRopeWithSinCosCache aclnnRopeWithSinCosCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: Bool, a7: P, a8: P) }
-operator! { 904 aclnnRotaryPositionEmbedding aclnnRotaryPositionEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 905 aclnnRotaryPositionEmbeddingGrad aclnnRotaryPositionEmbeddingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: P) }
-operator! { 906 aclnnRotateQuant aclnnRotateQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i64, a6: f64, a7: Bool, a8: P, a9: P) }
-operator! { 907 aclnnRound aclnnRoundGetWorkspaceSize (a0: P, a1: P) }
-operator! { 908 aclnnRoundDecimals aclnnRoundDecimalsGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 909 aclnnRsqrt aclnnRsqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 910 aclnnRsub aclnnRsubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 911 aclnnRsubs aclnnRsubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 912 aclnnSWhere aclnnSWhereGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 913 aclnnScale aclnnScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
-operator! { 914 aclnnScaledMaskedSoftmax aclnnScaledMaskedSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: Bool, a4: P) }
-operator! { 915 aclnnScaledMaskedSoftmaxBackward aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: Bool, a5: P) }
-operator! { 916 aclnnScatter aclnnScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 917 aclnnScatterAdd aclnnScatterAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 918 aclnnScatterDiv aclnnScatterDivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 919 aclnnScatterList aclnnScatterListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64) }
-operator! { 920 aclnnScatterMax aclnnScatterMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 921 aclnnScatterMin aclnnScatterMinGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 922 aclnnScatterMul aclnnScatterMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 923 aclnnScatterNd aclnnScatterNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 924 aclnnScatterNdUpdate aclnnScatterNdUpdateGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 925 aclnnScatterReduce aclnnScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool, a6: P) }
-operator! { 926 aclnnScatterValue aclnnScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 927 aclnnSearchSorted aclnnSearchSortedGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
-operator! { 928 aclnnSearchSorteds aclnnSearchSortedsGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
-operator! { 929 aclnnSelu aclnnSeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 930 aclnnSeluBackward aclnnSeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 931 aclnnShrink aclnnShrinkGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 932 aclnnSigmoid aclnnSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 933 aclnnSigmoidBackward aclnnSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 934 aclnnSign aclnnSignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 935 aclnnSignBitsPack aclnnSignBitsPackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 936 aclnnSignBitsUnpack aclnnSignBitsUnpackGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
-operator! { 937 aclnnSignbit aclnnSignbitGetWorkspaceSize (a0: P, a1: P) }
-operator! { 938 aclnnSilentCheck aclnnSilentCheckGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: f32, a6: f32, a7: f32, a8: f32, a9: i32, a10: P) }
-operator! { 939 aclnnSilentCheckV2 aclnnSilentCheckV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f32, a9: f32, a10: f32, a11: i32, a12: P) }
-operator! { 940 aclnnSilu aclnnSiluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 941 aclnnSiluBackward aclnnSiluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 942 aclnnSiluMul aclnnSiluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 943 aclnnSimThreadExponential aclnnSimThreadExponentialGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: i64, a4: i64) }
-operator! { 944 aclnnSin aclnnSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 945 aclnnSinc aclnnSincGetWorkspaceSize (a0: P, a1: P) }
-operator! { 946 aclnnSinh aclnnSinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 947 aclnnSinkhorn aclnnSinkhornGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 948 aclnnSituGlu aclnnSituGluGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: f64, a4: Bool, a5: P) }
-operator! { 949 aclnnSituGluGrad aclnnSituGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: Bool, a6: P) }
-operator! { 950 aclnnSituMxQuant aclnnSituMxQuantGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: Bool, a4: i64, a5: i64, a6: P, a7: P, a8: P) }
-operator! { 951 aclnnSleep aclnnSleepGetWorkspaceSize (a0: P) }
-operator! { 952 aclnnSlice aclnnSliceGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 953 aclnnSliceV2 aclnnSliceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 954 aclnnSlogdet aclnnSlogdetGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 955 aclnnSmoothL1Loss aclnnSmoothL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f32, a4: P) }
-operator! { 956 aclnnSmoothL1LossBackward aclnnSmoothL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f32, a5: P) }
-operator! { 957 aclnnSoftMarginLoss aclnnSoftMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 958 aclnnSoftMarginLossBackward aclnnSoftMarginLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 959 aclnnSoftmax aclnnSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 960 aclnnSoftmaxBackward aclnnSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 961 aclnnSoftmaxCrossEntropyWithLogits aclnnSoftmaxCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 962 aclnnSoftmaxGrad aclnnSoftmaxGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 963 aclnnSoftplus aclnnSoftplusGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 964 aclnnSoftplusBackward aclnnSoftplusBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 965 aclnnSoftshrink aclnnSoftshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 966 aclnnSoftshrinkBackward aclnnSoftshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 967 aclnnSoftsign aclnnSoftsignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 968 aclnnSoftsignBackward aclnnSoftsignBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 969 aclnnSort aclnnSortGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 970 aclnnSortWithIndex aclnnSortWithIndexGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 971 aclnnSparse4to2QuantMatmulWeightNz aclnnSparse4to2QuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 972 aclnnSplitTensor aclnnSplitTensorGetWorkspaceSize (a0: P, a1: u64, a2: i64, a3: P) }
-operator! { 973 aclnnSplitWithSize aclnnSplitWithSizeGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 974 aclnnSqrt aclnnSqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 975 aclnnSqrtBackward aclnnSqrtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 976 aclnnSquare aclnnSquareGetWorkspaceSize (a0: P, a1: P) }
-operator! { 977 aclnnSquaredRelu aclnnSquaredReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 978 aclnnStack aclnnStackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 979 aclnnStd aclnnStdGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 980 aclnnStdMeanCorrection aclnnStdMeanCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 981 aclnnStridedSlice aclnnStridedSliceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: P) }
-operator! { 982 aclnnStridedSliceAssignV2 aclnnStridedSliceAssignV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 983 aclnnSub aclnnSubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 984 aclnnSubs aclnnSubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 985 aclnnSum aclnnSumGetWorkspaceSize (a0: P, a1: P) }
-operator! { 986 aclnnSumV2 aclnnSumV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 987 aclnnSvd aclnnSvdGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P, a5: P) }
-operator! { 988 aclnnSwiGlu aclnnSwiGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 989 aclnnSwiGluGrad aclnnSwiGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 990 aclnnSwiGluQuant aclnnSwiGluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 991 aclnnSwiGluQuantV2 aclnnSwiGluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 992 aclnnSwigluBackwardMxQuantWithDualAxis aclnnSwigluBackwardMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P, a11: P) }
-operator! { 993 aclnnSwigluClamp aclnnSwigluClampGetWorkspaceSize (a0: P, a1: f64, a2: P) }
-operator! { 994 aclnnSwigluGroup aclnnSwigluGroupGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 995 aclnnSwigluGroupGrad aclnnSwigluGroupGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P) }
-operator! { 996 aclnnSwigluGroupQuant aclnnSwigluGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: Bool, a8: f64, a9: f64, a10: Bool, a11: P, a12: P, a13: P) }
-operator! { 997 aclnnSwigluGroupQuantGrad aclnnSwigluGroupQuantGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P) }
-operator! { 998 aclnnSwigluMxQuant aclnnSwigluMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: i64, a5: f64, a6: f64, a7: f64, a8: i64, a9: i64, a10: i64, a11: P, a12: i64, a13: f64, a14: P, a15: P) }
-operator! { 999 aclnnSwigluMxQuantWithDualAxis aclnnSwigluMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: i64, a5: i64, a6: f64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 1000 aclnnSwinAttentionScoreQuant aclnnSwinAttentionScoreQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 1001 aclnnSwinTransformerLnQkvQuant aclnnSwinTransformerLnQkvQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: f64, a11: i64, a12: i64, a13: i64, a14: i64, a15: Bool, a16: P, a17: P, a18: P) }
-operator! { 1002 aclnnSwish aclnnSwishGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1003 aclnnSwishBackward aclnnSwishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1004 aclnnSyncBatchNormGatherStats aclnnSyncBatchNormGatherStatsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: f32, a7: P, a8: P) }
-operator! { 1005 aclnnTake aclnnTakeGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1006 aclnnTan aclnnTanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1007 aclnnTanh aclnnTanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1008 aclnnTanhBackward aclnnTanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1009 aclnnTanhGrad aclnnTanhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1010 aclnnTensorMove aclnnTensorMoveGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1011 aclnnTfScatterAdd aclnnTfScatterAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1012 aclnnThnnFusedLstmCell aclnnThnnFusedLstmCellGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 1013 aclnnThnnFusedLstmCellBackward aclnnThnnFusedLstmCellBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 1014 aclnnThreeInterpolateBackward aclnnThreeInterpolateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: P) }
-operator! { 1015 aclnnThreshold aclnnThresholdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1016 aclnnThresholdBackward aclnnThresholdBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1017 aclnnThresholdV2 aclnnThresholdV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1018 aclnnTopKTopPSample aclnnTopKTopPSampleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: Bool, a6: i64, a7: P, a8: P) }
-operator! { 1019 aclnnTopKTopPSampleV2 aclnnTopKTopPSampleV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: i64, a8: i64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
-operator! { 1020 aclnnTopk aclnnTopkGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 1021 aclnnTrace aclnnTraceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1022 aclnnTransConvolutionWeight aclnnTransConvolutionWeightGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: P) }
-operator! { 1023 aclnnTransMatmulWeight aclnnTransMatmulWeightGetWorkspaceSize (a0: P) }
-operator! { 1024 aclnnTransQuantParamV2 aclnnTransQuantParamV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1025 aclnnTransQuantParamV3 aclnnTransQuantParamV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 1026 aclnnTransformBiasRescaleQkv aclnnTransformBiasRescaleQkvGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 1027 aclnnTransposeBatchMatMul aclnnTransposeBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
-operator! { 1028 aclnnTransposeBatchMatMulWeightNz aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
-operator! { 1029 aclnnTransposeQuantBatchMatMul aclnnTransposeQuantBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
-operator! { 1030 aclnnTransposeQuantBatchMatMulWeightNz aclnnTransposeQuantBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
-operator! { 1031 aclnnTriangularSolve aclnnTriangularSolveGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 1032 aclnnTril aclnnTrilGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 1033 aclnnTriu aclnnTriuGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 1034 aclnnTrunc aclnnTruncGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1035 aclnnTruncateDiv aclnnTruncateDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1036 aclnnTruncateMod aclnnTruncateModGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1037 aclnnTurboQuantCompressLatent aclnnTurboQuantCompressLatentGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1038 aclnnUnfoldGrad aclnnUnfoldGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 1039 aclnnUnique aclnnUniqueGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P) }
-operator! { 1040 aclnnUnique2 aclnnUnique2GetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
-operator! { 1041 aclnnUniqueConsecutive aclnnUniqueConsecutiveGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 1042 aclnnUniqueDim aclnnUniqueDimGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 1043 aclnnUpsampleBicubic2d aclnnUpsampleBicubic2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1044 aclnnUpsampleBicubic2dAA aclnnUpsampleBicubic2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1045 aclnnUpsampleBicubic2dAAGrad aclnnUpsampleBicubic2dAAGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1046 aclnnUpsampleBicubic2dBackward aclnnUpsampleBicubic2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1047 aclnnUpsampleBilinear2d aclnnUpsampleBilinear2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1048 aclnnUpsampleBilinear2dAA aclnnUpsampleBilinear2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1049 aclnnUpsampleBilinear2dAABackward aclnnUpsampleBilinear2dAABackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1050 aclnnUpsampleBilinear2dBackward aclnnUpsampleBilinear2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1051 aclnnUpsampleBilinear2dBackwardV2 aclnnUpsampleBilinear2dBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1052 aclnnUpsampleLinear1d aclnnUpsampleLinear1dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: P) }
-operator! { 1053 aclnnUpsampleLinear1dBackward aclnnUpsampleLinear1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P) }
-operator! { 1054 aclnnUpsampleNearest1d aclnnUpsampleNearest1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1055 aclnnUpsampleNearest1dBackward aclnnUpsampleNearest1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 1056 aclnnUpsampleNearest1dV2 aclnnUpsampleNearest1dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 1057 aclnnUpsampleNearest2d aclnnUpsampleNearest2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1058 aclnnUpsampleNearest2dBackward aclnnUpsampleNearest2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
-operator! { 1059 aclnnUpsampleNearest2dV2 aclnnUpsampleNearest2dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: f32, a4: P) }
-operator! { 1060 aclnnUpsampleNearest3d aclnnUpsampleNearest3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
-operator! { 1061 aclnnUpsampleNearest3dBackward aclnnUpsampleNearest3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1062 aclnnUpsampleNearestExact1d aclnnUpsampleNearestExact1dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 1063 aclnnUpsampleNearestExact1dBackward aclnnUpsampleNearestExact1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 1064 aclnnUpsampleNearestExact2d aclnnUpsampleNearestExact2dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
-operator! { 1065 aclnnUpsampleNearestExact2dBackward aclnnUpsampleNearestExact2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
-operator! { 1066 aclnnUpsampleNearestExact3d aclnnUpsampleNearestExact3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
-operator! { 1067 aclnnUpsampleNearestExact3dBackward aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1068 aclnnUpsampleTrilinear3d aclnnUpsampleTrilinear3dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1069 aclnnUpsampleTrilinear3dBackward aclnnUpsampleTrilinear3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: f64, a7: P) }
-operator! { 1070 aclnnVar aclnnVarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 1071 aclnnVarCorrection aclnnVarCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 1072 aclnnVarMean aclnnVarMeanGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 1073 aclnnViewCopy aclnnViewCopyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 1074 aclnnWeightQuantBatchMatmul aclnnWeightQuantBatchMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: Bool, a10: f32, a11: f32, a12: P) }
-operator! { 1075 aclnnWeightQuantBatchMatmulNz aclnnWeightQuantBatchMatmulNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
-operator! { 1076 aclnnWeightQuantBatchMatmulV2 aclnnWeightQuantBatchMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
-operator! { 1077 aclnnWeightQuantBatchMatmulV3 aclnnWeightQuantBatchMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: i32, a9: P) }
-operator! { 1078 aclnnWeightQuantMatmulAllReduce aclnnWeightQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64, a11: P) }
-operator! { 1079 aclnnWeightQuantMatmulAllReduceAddRmsNorm aclnnWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P) }
-operator! { 1080 aclnnWeightQuantPreprocess aclnnWeightQuantPreprocessGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 1081 aclnnXLogYScalarOther aclnnXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1082 aclnnXLogYScalarSelf aclnnXLogYScalarSelfGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1083 aclnnXLogYTensor aclnnXLogYTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1084 aclnnXlog1py aclnnXlog1pyGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 96 aclnnAttentionUpdate aclnnAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 97 aclnnAvgPool2d aclnnAvgPool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: i8, a8: P) }
+operator! { 98 aclnnAvgPool2dBackward aclnnAvgPool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: i8, a9: P) }
+operator! { 99 aclnnAvgPool3d aclnnAvgPool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: P) }
+operator! { 100 aclnnAvgPool3dBackward aclnnAvgPool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P) }
+operator! { 101 aclnnAxpyV2 aclnnAxpyV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 102 aclnnBackgroundReplace aclnnBackgroundReplaceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 103 aclnnBaddbmm aclnnBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 104 aclnnBatchMatMul aclnnBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 105 aclnnBatchMatMulReduceScatterAlltoAll aclnnBatchMatMulReduceScatterAlltoAllGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
+operator! { 106 aclnnBatchMatMulWeightNz aclnnBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 107 aclnnBatchMatmulQuant aclnnBatchMatmulQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
+operator! { 108 aclnnBatchNorm aclnnBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: f64, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 109 aclnnBatchNormBackward aclnnBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 110 aclnnBatchNormElemt aclnnBatchNormElemtGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
+operator! { 111 aclnnBatchNormElemtBackward aclnnBatchNormElemtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 112 aclnnBatchNormGatherStatsWithCounts aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: f64, a7: P, a8: P, a9: P) }
+operator! { 113 aclnnBatchNormReduce aclnnBatchNormReduceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 114 aclnnBatchNormReduceBackward aclnnBatchNormReduceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 115 aclnnBatchNormStats aclnnBatchNormStatsGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P) }
+operator! { 116 aclnnBernoulli aclnnBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 117 aclnnBernoulliTensor aclnnBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 118 aclnnBiasAdd aclnnBiasAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 119 aclnnBidirectionLSTM aclnnBidirectionLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: Bool, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
+operator! { 120 aclnnBidirectionLSTMV2 aclnnBidirectionLSTMV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: Bool, a14: Bool, a15: Bool, a16: Bool, a17: P, a18: P, a19: P) }
+operator! { 121 aclnnBinaryCrossEntropy aclnnBinaryCrossEntropyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 122 aclnnBinaryCrossEntropyBackward aclnnBinaryCrossEntropyBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 123 aclnnBinaryCrossEntropyWithLogits aclnnBinaryCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 124 aclnnBinaryCrossEntropyWithLogitsBackward aclnnBinaryCrossEntropyWithLogitsBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 125 aclnnBinaryCrossEntropyWithLogitsTargetBackward aclnnBinaryCrossEntropyWithLogitsTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 126 aclnnBincount aclnnBincountGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 127 aclnnBitwiseAndScalar aclnnBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 128 aclnnBitwiseAndTensor aclnnBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 129 aclnnBitwiseAndTensorOut aclnnBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 130 aclnnBitwiseNot aclnnBitwiseNotGetWorkspaceSize (a0: P, a1: P) }
+operator! { 131 aclnnBitwiseOrScalar aclnnBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 132 aclnnBitwiseOrTensor aclnnBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 133 aclnnBitwiseXorScalar aclnnBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 134 aclnnBitwiseXorTensor aclnnBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 135 aclnnBlendImagesCustom aclnnBlendImagesCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 136 aclnnBucketize aclnnBucketizeGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 137 aclnnCIoU aclnnCIoUGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
+operator! { 138 aclnnCast aclnnCastGetWorkspaceSize (a0: P, a1: i32, a2: P) }
+operator! { 139 aclnnCastV3 aclnnCastV3GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 140 aclnnCat aclnnCatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 141 aclnnCdist aclnnCdistGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: i64, a4: P) }
+operator! { 142 aclnnCdistBackward aclnnCdistBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: P) }
+operator! { 143 aclnnCeil aclnnCeilGetWorkspaceSize (a0: P, a1: P) }
+operator! { 144 aclnnCelu aclnnCeluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 145 aclnnChamferDistanceBackward aclnnChamferDistanceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 146 aclnnChannelShuffle aclnnChannelShuffleGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 147 aclnnChunkCat aclnnChunkCatGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 148 aclnnCircularPad2d aclnnCircularPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 149 aclnnCircularPad2dBackward aclnnCircularPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 150 aclnnCircularPad3d aclnnCircularPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 151 aclnnCircularPad3dBackward aclnnCircularPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 152 aclnnClamp aclnnClampGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 153 aclnnClampMax aclnnClampMaxGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 154 aclnnClampMaxTensor aclnnClampMaxTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 155 aclnnClampMin aclnnClampMinGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 156 aclnnClampMinTensor aclnnClampMinTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 157 aclnnClampTensor aclnnClampTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 158 aclnnClippedSwiglu aclnnClippedSwigluGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: P) }
+operator! { 159 aclnnClippedSwigluGrad aclnnClippedSwigluGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: f64, a7: Bool, a8: P) }
+operator! { 160 aclnnClippedSwigluV2 aclnnClippedSwigluV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: i64, a8: P) }
+operator! { 161 aclnnComplex aclnnComplexGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 162 aclnnConfusionTranspose aclnnConfusionTransposeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 163 aclnnConstantPadNd aclnnConstantPadNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 164 aclnnConvDepthwise2d aclnnConvDepthwise2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i8) }
+operator! { 165 aclnnConvTbc aclnnConvTbcGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i8) }
+operator! { 166 aclnnConvTbcBackward aclnnConvTbcBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i8, a6: P, a7: P, a8: P) }
+operator! { 167 aclnnConvertWeightToINT4Pack aclnnConvertWeightToINT4PackGetWorkspaceSize (a0: P, a1: P) }
+operator! { 168 aclnnConvolution aclnnConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: P, a8: i64, a9: P, a10: i8) }
+operator! { 169 aclnnConvolutionBackward aclnnConvolutionBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i32, a10: P, a11: i8, a12: P, a13: P, a14: P) }
+operator! { 170 aclnnCos aclnnCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 171 aclnnCosh aclnnCoshGetWorkspaceSize (a0: P, a1: P) }
+operator! { 172 aclnnCrossEntropyLoss aclnnCrossEntropyLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: f64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 173 aclnnCrossEntropyLossGrad aclnnCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: f64, a10: P) }
+operator! { 174 aclnnCrossEntropySumExpAndIndexLogit aclnnCrossEntropySumExpAndIndexLogitGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 175 aclnnCtcLoss aclnnCtcLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: Bool, a6: P, a7: P) }
+operator! { 176 aclnnCtcLossBackward aclnnCtcLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: Bool, a9: P) }
+operator! { 177 aclnnCummax aclnnCummaxGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 178 aclnnCummin aclnnCumminGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 179 aclnnCumprod aclnnCumprodGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 180 aclnnCumsum aclnnCumsumGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
+operator! { 181 aclnnCumsumV2 aclnnCumsumV2GetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: Bool, a4: P) }
+operator! { 182 aclnnDataFormatDimMap aclnnDataFormatDimMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 183 aclnnDeepNorm aclnnDeepNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
+operator! { 184 aclnnDeepNormGrad aclnnDeepNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 185 aclnnDeformableConv2d aclnnDeformableConv2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: Bool, a11: P, a12: P) }
+operator! { 186 aclnnDeformableConv2dBackward aclnnDeformableConv2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: Bool, a12: P, a13: P, a14: P, a15: P) }
+operator! { 187 aclnnDequantBias aclnnDequantBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 188 aclnnDequantRopeQuantKvcache aclnnDequantRopeQuantKvcacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: Bool, a17: P, a18: P, a19: P, a20: P) }
+operator! { 189 aclnnDequantSituQuant aclnnDequantSituQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f32, a8: f32, a9: Bool, a10: P, a11: P, a12: P) }
+operator! { 190 aclnnDequantSwigluQuant aclnnDequantSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P, a10: P) }
+operator! { 191 aclnnDequantSwigluQuantV2 aclnnDequantSwigluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i64, a10: P, a11: i64, a12: i64, a13: f64, a14: f64, a15: f64, a16: P, a17: P) }
+operator! { 192 aclnnDiag aclnnDiagGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 193 aclnnDiagFlat aclnnDiagFlatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 194 aclnnDiagPart aclnnDiagPartGetWorkspaceSize (a0: P, a1: P) }
+operator! { 195 aclnnDigamma aclnnDigammaGetWorkspaceSize (a0: P, a1: P) }
+operator! { 196 aclnnDistributeBarrier aclnnDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: i64) }
+operator! { 197 aclnnDistributeBarrierV2 aclnnDistributeBarrierV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 198 aclnnDiv aclnnDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 199 aclnnDivMod aclnnDivModGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 200 aclnnDivMods aclnnDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 201 aclnnDivV3 aclnnDivV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 202 aclnnDivs aclnnDivsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 203 aclnnDot aclnnDotGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 204 aclnnDropout aclnnDropoutGetWorkspaceSize (a0: P, a1: f64, a2: Bool, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 205 aclnnDropoutBackward aclnnDropoutBackwardGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 206 aclnnDropoutDoMask aclnnDropoutDoMaskGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 207 aclnnDropoutGenMask aclnnDropoutGenMaskGetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: P) }
+operator! { 208 aclnnDropoutGenMaskV2 aclnnDropoutGenMaskV2GetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: i32, a5: P) }
+operator! { 209 aclnnDropoutGenMaskV2Tensor aclnnDropoutGenMaskV2TensorGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P, a4: i64, a5: i32, a6: P) }
+operator! { 210 aclnnDropoutV3 aclnnDropoutV3GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 211 aclnnDropoutV3Grad aclnnDropoutV3GradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 212 aclnnDualLevelQuantMatmulWeightNz aclnnDualLevelQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: Bool, a9: i64, a10: i64, a11: P) }
+operator! { 213 aclnnDynamicBlockMxQuant aclnnDynamicBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 214 aclnnDynamicBlockQuant aclnnDynamicBlockQuantGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 215 aclnnDynamicBlockQuantV2 aclnnDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 216 aclnnDynamicDualLevelMxQuant aclnnDynamicDualLevelMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P) }
+operator! { 217 aclnnDynamicMxQuant aclnnDynamicMxQuantGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 218 aclnnDynamicMxQuantV2 aclnnDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 219 aclnnDynamicMxQuantV3 aclnnDynamicMxQuantV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: f64, a8: P, a9: P) }
+operator! { 220 aclnnDynamicMxQuantWithDualAxis aclnnDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P, a5: P, a6: P, a7: P) }
+operator! { 221 aclnnDynamicMxQuantWithDualAxisV2 aclnnDynamicMxQuantWithDualAxisV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P, a8: P) }
+operator! { 222 aclnnDynamicQuant aclnnDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 223 aclnnDynamicQuantV2 aclnnDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 224 aclnnDynamicQuantV3 aclnnDynamicQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P, a8: P) }
+operator! { 225 aclnnDynamicQuantV4 aclnnDynamicQuantV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: f32, a7: P, a8: P, a9: P) }
+operator! { 226 aclnnEinsum aclnnEinsumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 227 aclnnElasticReceivableInfoCollect aclnnElasticReceivableInfoCollectGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 228 aclnnElasticReceivableTest aclnnElasticReceivableTestGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 229 aclnnElu aclnnEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 230 aclnnEluBackward aclnnEluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P) }
+operator! { 231 aclnnEluV2 aclnnEluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 232 aclnnEmbedding aclnnEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 233 aclnnEmbeddingBag aclnnEmbeddingBagGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i64, a5: Bool, a6: P, a7: Bool, a8: i64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 234 aclnnEmbeddingDenseBackward aclnnEmbeddingDenseBackwardGetWorkspaceSize (a0: P, a1: P, a2: u64, a3: u64, a4: Bool, a5: P) }
+operator! { 235 aclnnEmbeddingDenseGrad aclnnEmbeddingDenseGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 236 aclnnEmbeddingRenorm aclnnEmbeddingRenormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64) }
+operator! { 237 aclnnEqScalar aclnnEqScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 238 aclnnEqTensor aclnnEqTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 239 aclnnEqual aclnnEqualGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 240 aclnnErf aclnnErfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 241 aclnnErfc aclnnErfcGetWorkspaceSize (a0: P, a1: P) }
+operator! { 242 aclnnErfinv aclnnErfinvGetWorkspaceSize (a0: P, a1: P) }
+operator! { 243 aclnnExp aclnnExpGetWorkspaceSize (a0: P, a1: P) }
+operator! { 244 aclnnExp2 aclnnExp2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 245 aclnnExpSegsum aclnnExpSegsumGetWorkspaceSize (a0: P, a1: P) }
+operator! { 246 aclnnExpSegsumBackward aclnnExpSegsumBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 247 aclnnExpand aclnnExpandGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 248 aclnnExpandIntoJaggedPermute aclnnExpandIntoJaggedPermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 249 aclnnExpandv aclnnExpandvGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 250 aclnnExpm1 aclnnExpm1GetWorkspaceSize (a0: P, a1: P) }
+operator! { 251 aclnnEye aclnnEyeGetWorkspaceSize (a0: i64, a1: i64, a2: P) }
+operator! { 252 aclnnFFN aclnnFFNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: P) }
+operator! { 253 aclnnFFNV2 aclnnFFNV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
+operator! { 254 aclnnFFNV3 aclnnFFNV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
+operator! { 255 aclnnFakeQuantPerChannelAffineCachemask aclnnFakeQuantPerChannelAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 256 aclnnFakeQuantPerTensorAffineCachemask aclnnFakeQuantPerTensorAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 257 aclnnFastBatchNormBackward aclnnFastBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: i32, a11: P, a12: P, a13: P) }
+operator! { 258 aclnnFastGelu aclnnFastGeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 259 aclnnFastGeluBackward aclnnFastGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 260 aclnnFastGeluV2 aclnnFastGeluV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 261 aclnnFastLayerNorm aclnnFastLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 262 aclnnFatreluMul aclnnFatreluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 263 aclnnFlashAttentionScore aclnnFlashAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: i64, a11: i64, a12: i64, a13: P, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 264 aclnnFlashAttentionScoreGrad aclnnFlashAttentionScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: f64, a14: f64, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 265 aclnnFlashAttentionScoreGradV2 aclnnFlashAttentionScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: i64, a24: P, a25: P, a26: P, a27: P) }
+operator! { 266 aclnnFlashAttentionScoreV2 aclnnFlashAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: P, a20: P, a21: P, a22: P) }
+operator! { 267 aclnnFlashAttentionUnpaddingScoreGrad aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
+operator! { 268 aclnnFlashAttentionUnpaddingScoreGradV2 aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: f64, a18: f64, a19: i64, a20: i64, a21: i64, a22: P, a23: i64, a24: i64, a25: i64, a26: P, a27: P, a28: P, a29: P) }
+operator! { 269 aclnnFlashAttentionUnpaddingScoreGradV3 aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: i64, a22: i64, a23: i64, a24: P, a25: i64, a26: i64, a27: i64, a28: P, a29: P, a30: P, a31: P, a32: P, a33: P) }
+operator! { 270 aclnnFlashAttentionUnpaddingScoreGradV4 aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P) }
+operator! { 271 aclnnFlashAttentionVarLenScore aclnnFlashAttentionVarLenScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P) }
+operator! { 272 aclnnFlashAttentionVarLenScoreV2 aclnnFlashAttentionVarLenScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: f64, a14: i64, a15: i64, a16: i64, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 273 aclnnFlashAttentionVarLenScoreV3 aclnnFlashAttentionVarLenScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: f64, a15: f64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
+operator! { 274 aclnnFlashAttentionVarLenScoreV4 aclnnFlashAttentionVarLenScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P) }
+operator! { 275 aclnnFlatQuant aclnnFlatQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P) }
+operator! { 276 aclnnFlatQuantV2 aclnnFlatQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P) }
+operator! { 277 aclnnFlatQuantV3 aclnnFlatQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: i64, a7: P, a8: P) }
+operator! { 278 aclnnFlatten aclnnFlattenGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 279 aclnnFlip aclnnFlipGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 280 aclnnFloor aclnnFloorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 281 aclnnFloorDiv aclnnFloorDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 282 aclnnFloorDivide aclnnFloorDivideGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 283 aclnnFloorDivides aclnnFloorDividesGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 284 aclnnFmodScalar aclnnFmodScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 285 aclnnFmodTensor aclnnFmodTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 286 aclnnForeachACosInplace aclnnForeachACosInplaceGetWorkspaceSize (a0: P) }
+operator! { 287 aclnnForeachAbs aclnnForeachAbsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 288 aclnnForeachAcos aclnnForeachAcosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 289 aclnnForeachAddList aclnnForeachAddListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 290 aclnnForeachAddListInplace aclnnForeachAddListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 291 aclnnForeachAddListV2 aclnnForeachAddListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 292 aclnnForeachAddScalar aclnnForeachAddScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 293 aclnnForeachAddScalarList aclnnForeachAddScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 294 aclnnForeachAddScalarV2 aclnnForeachAddScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 295 aclnnForeachAddcdivList aclnnForeachAddcdivListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 296 aclnnForeachAddcdivScalar aclnnForeachAddcdivScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 297 aclnnForeachAddcdivScalarList aclnnForeachAddcdivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 298 aclnnForeachAddcdivScalarV2 aclnnForeachAddcdivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 299 aclnnForeachAddcmulList aclnnForeachAddcmulListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 300 aclnnForeachAddcmulScalar aclnnForeachAddcmulScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 301 aclnnForeachAddcmulScalarList aclnnForeachAddcmulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 302 aclnnForeachAddcmulScalarV2 aclnnForeachAddcmulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 303 aclnnForeachAsin aclnnForeachAsinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 304 aclnnForeachAtan aclnnForeachAtanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 305 aclnnForeachCopy aclnnForeachCopyGetWorkspaceSize (a0: P, a1: P) }
+operator! { 306 aclnnForeachCos aclnnForeachCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 307 aclnnForeachCosh aclnnForeachCoshGetWorkspaceSize (a0: P, a1: P) }
+operator! { 308 aclnnForeachDivList aclnnForeachDivListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 309 aclnnForeachDivListInplace aclnnForeachDivListInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 310 aclnnForeachDivScalar aclnnForeachDivScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 311 aclnnForeachDivScalarList aclnnForeachDivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 312 aclnnForeachDivScalarV2 aclnnForeachDivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 313 aclnnForeachErf aclnnForeachErfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 314 aclnnForeachErfc aclnnForeachErfcGetWorkspaceSize (a0: P, a1: P) }
+operator! { 315 aclnnForeachExp aclnnForeachExpGetWorkspaceSize (a0: P, a1: P) }
+operator! { 316 aclnnForeachExpm1 aclnnForeachExpm1GetWorkspaceSize (a0: P, a1: P) }
+operator! { 317 aclnnForeachLerpList aclnnForeachLerpListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 318 aclnnForeachLerpScalar aclnnForeachLerpScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 319 aclnnForeachLog aclnnForeachLogGetWorkspaceSize (a0: P, a1: P) }
+operator! { 320 aclnnForeachLog10 aclnnForeachLog10GetWorkspaceSize (a0: P, a1: P) }
+operator! { 321 aclnnForeachLog1p aclnnForeachLog1pGetWorkspaceSize (a0: P, a1: P) }
+operator! { 322 aclnnForeachLog2 aclnnForeachLog2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 323 aclnnForeachLogInplace aclnnForeachLogInplaceGetWorkspaceSize (a0: P) }
+operator! { 324 aclnnForeachMaximumList aclnnForeachMaximumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 325 aclnnForeachMaximumScalar aclnnForeachMaximumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 326 aclnnForeachMaximumScalarList aclnnForeachMaximumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 327 aclnnForeachMaximumScalarV2 aclnnForeachMaximumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 328 aclnnForeachMinimumList aclnnForeachMinimumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 329 aclnnForeachMinimumScalar aclnnForeachMinimumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 330 aclnnForeachMinimumScalarList aclnnForeachMinimumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 331 aclnnForeachMinimumScalarV2 aclnnForeachMinimumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 332 aclnnForeachMulList aclnnForeachMulListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 333 aclnnForeachMulListInplace aclnnForeachMulListInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 334 aclnnForeachMulScalar aclnnForeachMulScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 335 aclnnForeachMulScalarInplace aclnnForeachMulScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 336 aclnnForeachMulScalarList aclnnForeachMulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 337 aclnnForeachMulScalarV2 aclnnForeachMulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 338 aclnnForeachNeg aclnnForeachNegGetWorkspaceSize (a0: P, a1: P) }
+operator! { 339 aclnnForeachNonFiniteCheckAndUnscale aclnnForeachNonFiniteCheckAndUnscaleGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 340 aclnnForeachNorm aclnnForeachNormGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 341 aclnnForeachPowList aclnnForeachPowListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 342 aclnnForeachPowScalar aclnnForeachPowScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 343 aclnnForeachPowScalarAndTensor aclnnForeachPowScalarAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 344 aclnnForeachPowScalarList aclnnForeachPowScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 345 aclnnForeachPowScalarV2 aclnnForeachPowScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 346 aclnnForeachReciprocal aclnnForeachReciprocalGetWorkspaceSize (a0: P, a1: P) }
+operator! { 347 aclnnForeachRoundOffNumber aclnnForeachRoundOffNumberGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 348 aclnnForeachRoundOffNumberV2 aclnnForeachRoundOffNumberV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 349 aclnnForeachSigmoid aclnnForeachSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 350 aclnnForeachSign aclnnForeachSignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 351 aclnnForeachSin aclnnForeachSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 352 aclnnForeachSinh aclnnForeachSinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 353 aclnnForeachSqrt aclnnForeachSqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 354 aclnnForeachSubList aclnnForeachSubListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 355 aclnnForeachSubListInplace aclnnForeachSubListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 356 aclnnForeachSubListV2 aclnnForeachSubListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 357 aclnnForeachSubScalar aclnnForeachSubScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 358 aclnnForeachSubScalarInplace aclnnForeachSubScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 359 aclnnForeachSubScalarList aclnnForeachSubScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 360 aclnnForeachSubScalarV2 aclnnForeachSubScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 361 aclnnForeachTan aclnnForeachTanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 362 aclnnForeachTanh aclnnForeachTanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 363 aclnnForeachZeroInplace aclnnForeachZeroInplaceGetWorkspaceSize (a0: P) }
+operator! { 364 aclnnFrac aclnnFracGetWorkspaceSize (a0: P, a1: P) }
+operator! { 365 aclnnFresnelCos aclnnFresnelCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 366 aclnnFresnelSin aclnnFresnelSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 367 aclnnFusedAdamw aclnnFusedAdamwGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: f64, a11: f64, a12: f64, a13: Bool, a14: Bool) }
+operator! { 368 aclnnFusedAddRmsNorm aclnnFusedAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 369 aclnnFusedBiasLeakyRelu aclnnFusedBiasLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
+operator! { 370 aclnnFusedCrossEntropyLossWithMaxSum aclnnFusedCrossEntropyLossWithMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 371 aclnnFusedInferAttentionScore aclnnFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: i64, a18: f64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: Bool, a28: P, a29: P) }
+operator! { 372 aclnnFusedInferAttentionScoreV2 aclnnFusedInferAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: i64, a25: f64, a26: i64, a27: i64, a28: P, a29: i64, a30: i64, a31: i64, a32: i64, a33: i64, a34: Bool, a35: i64, a36: i64, a37: P, a38: P) }
+operator! { 373 aclnnFusedInferAttentionScoreV3 aclnnFusedInferAttentionScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: i64, a28: f64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: i64, a36: i64, a37: Bool, a38: i64, a39: i64, a40: P, a41: P) }
+operator! { 374 aclnnFusedInferAttentionScoreV4 aclnnFusedInferAttentionScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: i64, a30: f64, a31: i64, a32: i64, a33: P, a34: i64, a35: i64, a36: i64, a37: i64, a38: i64, a39: Bool, a40: i64, a41: i64, a42: i64, a43: P, a44: P) }
+operator! { 375 aclnnFusedLinearCrossEntropyLossGrad aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 376 aclnnFusedLinearOnlineMaxSum aclnnFusedLinearOnlineMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 377 aclnnFusedMatmul aclnnFusedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8, a6: P) }
+operator! { 378 aclnnFusedMatmulGelu aclnnFusedMatmulGeluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 379 aclnnFusedMulAddN aclnnFusedMulAddNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 380 aclnnFusedPatchMlp aclnnFusedPatchMlpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 381 aclnnFusedQuantMatmul aclnnFusedQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
+operator! { 382 aclnnFusedQuantMatmulWeightNz aclnnFusedQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
+operator! { 383 aclnnFusedSgd aclnnFusedSgdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: f32, a6: f32, a7: f32, a8: Bool, a9: Bool, a10: Bool) }
+operator! { 384 aclnnGRU aclnnGRUGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P) }
+operator! { 385 aclnnGRUBackward aclnnGRUBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: i64, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
+operator! { 386 aclnnGather aclnnGatherGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 387 aclnnGatherNd aclnnGatherNdGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 388 aclnnGatherV2 aclnnGatherV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 389 aclnnGatherV3 aclnnGatherV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: P) }
+operator! { 390 aclnnGaussianBlur aclnnGaussianBlurGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: i64, a5: P) [P, P, f64, f64, i64, P] }
+operator! { 391 aclnnGaussianNllLoss aclnnGaussianNllLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P, a6: P) }
+operator! { 392 aclnnGaussianNllLossGrad aclnnGaussianNllLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: f32, a6: P, a7: P, a8: P) }
+operator! { 393 aclnnGcd aclnnGcdGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 394 aclnnGeGlu aclnnGeGluGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P) }
+operator! { 395 aclnnGeGluBackward aclnnGeGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P) }
+operator! { 396 aclnnGeGluV3 aclnnGeGluV3GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 397 aclnnGeGluV3Backward aclnnGeGluV3BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
+operator! { 398 aclnnGeScalar aclnnGeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 399 aclnnGeTensor aclnnGeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 400 aclnnGelu aclnnGeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 401 aclnnGeluBackward aclnnGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 402 aclnnGeluBackwardV2 aclnnGeluBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 403 aclnnGeluMul aclnnGeluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 404 aclnnGeluQuant aclnnGeluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
+operator! { 405 aclnnGeluV2 aclnnGeluV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 406 aclnnGemm aclnnGemmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: f32, a5: i64, a6: i64, a7: P, a8: i8) }
+operator! { 407 aclnnGemmaRmsNorm aclnnGemmaRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 408 aclnnGer aclnnGerGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 409 aclnnGlobalAveragePool aclnnGlobalAveragePoolGetWorkspaceSize (a0: P, a1: P) }
+operator! { 410 aclnnGlobalMaxPool aclnnGlobalMaxPoolGetWorkspaceSize (a0: P, a1: P) }
+operator! { 411 aclnnGlu aclnnGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 412 aclnnGluBackward aclnnGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 413 aclnnGridSampler2D aclnnGridSampler2DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 414 aclnnGridSampler2DBackward aclnnGridSampler2DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 415 aclnnGridSampler3D aclnnGridSampler3DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 416 aclnnGridSampler3DBackward aclnnGridSampler3DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 417 aclnnGroupNorm aclnnGroupNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 418 aclnnGroupNormBackward aclnnGroupNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 419 aclnnGroupNormSilu aclnnGroupNormSiluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 420 aclnnGroupNormSiluQuant aclnnGroupNormSiluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: Bool, a7: P, a8: P, a9: P) }
+operator! { 421 aclnnGroupNormSiluV2 aclnnGroupNormSiluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 422 aclnnGroupNormSwish aclnnGroupNormSwishGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: f64, a6: Bool, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 423 aclnnGroupNormSwishGrad aclnnGroupNormSwishGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: f64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P) }
+operator! { 424 aclnnGroupNormalizationGrad aclnnGroupNormalizationGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 425 aclnnGroupQuant aclnnGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: P) }
+operator! { 426 aclnnGroupedBiasAddGrad aclnnGroupedBiasAddGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 427 aclnnGroupedBiasAddGradV2 aclnnGroupedBiasAddGradV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 428 aclnnGroupedDynamicBlockQuant aclnnGroupedDynamicBlockQuantGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 429 aclnnGroupedDynamicBlockQuantV2 aclnnGroupedDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: f64, a9: P, a10: P) }
+operator! { 430 aclnnGroupedDynamicMxQuant aclnnGroupedDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 431 aclnnGroupedDynamicMxQuantV2 aclnnGroupedDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 432 aclnnGroupedDynamicMxQuantWithDualAxis aclnnGroupedDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: P, a7: P, a8: P, a9: P) }
+operator! { 433 aclnnGroupedMatMulAllReduce aclnnGroupedMatMulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
+operator! { 434 aclnnGroupedMatMulAlltoAllv aclnnGroupedMatMulAlltoAllvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P) }
+operator! { 435 aclnnGroupedMatmul aclnnGroupedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: P) }
+operator! { 436 aclnnGroupedMatmulAdd aclnnGroupedMatmulAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64) }
+operator! { 437 aclnnGroupedMatmulFinalizeRouting aclnnGroupedMatmulFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 438 aclnnGroupedMatmulFinalizeRoutingV2 aclnnGroupedMatmulFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P) }
+operator! { 439 aclnnGroupedMatmulFinalizeRoutingV3 aclnnGroupedMatmulFinalizeRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
+operator! { 440 aclnnGroupedMatmulFinalizeRoutingWeightNz aclnnGroupedMatmulFinalizeRoutingWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 441 aclnnGroupedMatmulFinalizeRoutingWeightNzV2 aclnnGroupedMatmulFinalizeRoutingWeightNzV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
+operator! { 442 aclnnGroupedMatmulSwigluQuant aclnnGroupedMatmulSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 443 aclnnGroupedMatmulSwigluQuantWeightNZ aclnnGroupedMatmulSwigluQuantWeightNZGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 444 aclnnGroupedMatmulV2 aclnnGroupedMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 445 aclnnGroupedMatmulV3 aclnnGroupedMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 446 aclnnGroupedMatmulV4 aclnnGroupedMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P) }
+operator! { 447 aclnnGroupedMatmulV5 aclnnGroupedMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 448 aclnnGroupedMatmulWeightNz aclnnGroupedMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: P, a19: P, a20: P) }
+operator! { 449 aclnnGroupedQuantMax aclnnGroupedQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P) }
+operator! { 450 aclnnGtScalar aclnnGtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 451 aclnnGtTensor aclnnGtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 452 aclnnHardShrink aclnnHardShrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 453 aclnnHardshrink aclnnHardshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 454 aclnnHardshrinkBackward aclnnHardshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 455 aclnnHardsigmoid aclnnHardsigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 456 aclnnHardsigmoidBackward aclnnHardsigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 457 aclnnHardsigmoidV2 aclnnHardsigmoidV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 458 aclnnHardswish aclnnHardswishGetWorkspaceSize (a0: P, a1: P) }
+operator! { 459 aclnnHardswishBackward aclnnHardswishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 460 aclnnHardswishBackwardV2 aclnnHardswishBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 461 aclnnHardtanh aclnnHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 462 aclnnHardtanhBackward aclnnHardtanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 463 aclnnHeaviside aclnnHeavisideGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 464 aclnnHingeEmbeddingLoss aclnnHingeEmbeddingLossGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 465 aclnnHingeLoss aclnnHingeLossGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 466 aclnnHingeLossGrad aclnnHingeLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 467 aclnnHistc aclnnHistcGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 468 aclnnHuberLoss aclnnHuberLossGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 469 aclnnIm2col aclnnIm2colGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 470 aclnnIm2colBackward aclnnIm2colBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 471 aclnnIncreFlashAttention aclnnIncreFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: P, a9: i64, a10: P) }
+operator! { 472 aclnnIncreFlashAttentionV2 aclnnIncreFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: i64, a15: P) }
+operator! { 473 aclnnIncreFlashAttentionV3 aclnnIncreFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
+operator! { 474 aclnnIncreFlashAttentionV4 aclnnIncreFlashAttentionV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: f64, a17: P, a18: i64, a19: i64, a20: i64, a21: P) }
+operator! { 475 aclnnIndex aclnnIndexGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 476 aclnnIndexAdd aclnnIndexAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: P) }
+operator! { 477 aclnnIndexAddV2 aclnnIndexAddV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 478 aclnnIndexCopy aclnnIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 479 aclnnIndexFill aclnnIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 480 aclnnIndexFillTensor aclnnIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 481 aclnnIndexPutImpl aclnnIndexPutImplGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: Bool) }
+operator! { 482 aclnnIndexSelect aclnnIndexSelectGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 483 aclnnInnerDistributeBarrier aclnnInnerDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 484 aclnnInnerFusedInferAttentionScore aclnnInnerFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
+operator! { 485 aclnnInnerFusedInferAttentionScoreTensor aclnnInnerFusedInferAttentionScoreTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
+operator! { 486 aclnnInplaceAcos aclnnInplaceAcosGetWorkspaceSize (a0: P) }
+operator! { 487 aclnnInplaceAcosh aclnnInplaceAcoshGetWorkspaceSize (a0: P) }
+operator! { 488 aclnnInplaceAdd aclnnInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 489 aclnnInplaceAddRelu aclnnInplaceAddReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 490 aclnnInplaceAddRmsNorm aclnnInplaceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 491 aclnnInplaceAddV3 aclnnInplaceAddV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 492 aclnnInplaceAddbmm aclnnInplaceAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 493 aclnnInplaceAddcdiv aclnnInplaceAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 494 aclnnInplaceAddcmul aclnnInplaceAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 495 aclnnInplaceAddmm aclnnInplaceAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 496 aclnnInplaceAddr aclnnInplaceAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 497 aclnnInplaceAddrV2 aclnnInplaceAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 498 aclnnInplaceAdds aclnnInplaceAddsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 499 aclnnInplaceAsin aclnnInplaceAsinGetWorkspaceSize (a0: P) }
+operator! { 500 aclnnInplaceAsinh aclnnInplaceAsinhGetWorkspaceSize (a0: P) }
+operator! { 501 aclnnInplaceAtan aclnnInplaceAtanGetWorkspaceSize (a0: P) }
+operator! { 502 aclnnInplaceAtan2 aclnnInplaceAtan2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 503 aclnnInplaceAtanh aclnnInplaceAtanhGetWorkspaceSize (a0: P) }
+operator! { 504 aclnnInplaceBaddbmm aclnnInplaceBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 505 aclnnInplaceBernoulli aclnnInplaceBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 506 aclnnInplaceBernoulliTensor aclnnInplaceBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 507 aclnnInplaceBitwiseAndScalar aclnnInplaceBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 508 aclnnInplaceBitwiseAndTensor aclnnInplaceBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 509 aclnnInplaceBitwiseAndTensorOut aclnnInplaceBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P) }
+operator! { 510 aclnnInplaceBitwiseOrScalar aclnnInplaceBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 511 aclnnInplaceBitwiseOrTensor aclnnInplaceBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 512 aclnnInplaceBitwiseXorScalar aclnnInplaceBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 513 aclnnInplaceBitwiseXorTensor aclnnInplaceBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 514 aclnnInplaceCeil aclnnInplaceCeilGetWorkspaceSize (a0: P) }
+operator! { 515 aclnnInplaceCelu aclnnInplaceCeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 516 aclnnInplaceClampMax aclnnInplaceClampMaxGetWorkspaceSize (a0: P, a1: P) }
+operator! { 517 aclnnInplaceClampMaxTensor aclnnInplaceClampMaxTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 518 aclnnInplaceClampMinTensor aclnnInplaceClampMinTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 519 aclnnInplaceCopy aclnnInplaceCopyGetWorkspaceSize (a0: P, a1: P) }
+operator! { 520 aclnnInplaceCos aclnnInplaceCosGetWorkspaceSize (a0: P) }
+operator! { 521 aclnnInplaceCosh aclnnInplaceCoshGetWorkspaceSize (a0: P) }
+operator! { 522 aclnnInplaceCumprod aclnnInplaceCumprodGetWorkspaceSize (a0: P, a1: P) }
+operator! { 523 aclnnInplaceDiv aclnnInplaceDivGetWorkspaceSize (a0: P, a1: P) }
+operator! { 524 aclnnInplaceDivMod aclnnInplaceDivModGetWorkspaceSize (a0: P, a1: P, a2: i32) }
+operator! { 525 aclnnInplaceDivMods aclnnInplaceDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32) }
+operator! { 526 aclnnInplaceDivs aclnnInplaceDivsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 527 aclnnInplaceElu aclnnInplaceEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 528 aclnnInplaceEqScalar aclnnInplaceEqScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 529 aclnnInplaceEqTensor aclnnInplaceEqTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 530 aclnnInplaceErf aclnnInplaceErfGetWorkspaceSize (a0: P) }
+operator! { 531 aclnnInplaceErfc aclnnInplaceErfcGetWorkspaceSize (a0: P) }
+operator! { 532 aclnnInplaceErfinv aclnnInplaceErfinvGetWorkspaceSize (a0: P) }
+operator! { 533 aclnnInplaceExp aclnnInplaceExpGetWorkspaceSize (a0: P) }
+operator! { 534 aclnnInplaceExp2 aclnnInplaceExp2GetWorkspaceSize (a0: P) }
+operator! { 535 aclnnInplaceExpm1 aclnnInplaceExpm1GetWorkspaceSize (a0: P) }
+operator! { 536 aclnnInplaceFillDiagonal aclnnInplaceFillDiagonalGetWorkspaceSize (a0: P, a1: P, a2: Bool) }
+operator! { 537 aclnnInplaceFillScalar aclnnInplaceFillScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 538 aclnnInplaceFillTensor aclnnInplaceFillTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 539 aclnnInplaceFloor aclnnInplaceFloorGetWorkspaceSize (a0: P) }
+operator! { 540 aclnnInplaceFloorDivide aclnnInplaceFloorDivideGetWorkspaceSize (a0: P, a1: P) }
+operator! { 541 aclnnInplaceFloorDivides aclnnInplaceFloorDividesGetWorkspaceSize (a0: P, a1: P) }
+operator! { 542 aclnnInplaceFmodScalar aclnnInplaceFmodScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 543 aclnnInplaceFmodTensor aclnnInplaceFmodTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 544 aclnnInplaceFrac aclnnInplaceFracGetWorkspaceSize (a0: P) }
+operator! { 545 aclnnInplaceGeScalar aclnnInplaceGeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 546 aclnnInplaceGeTensor aclnnInplaceGeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 547 aclnnInplaceGtScalar aclnnInplaceGtScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 548 aclnnInplaceGtTensor aclnnInplaceGtTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 549 aclnnInplaceHardsigmoid aclnnInplaceHardsigmoidGetWorkspaceSize (a0: P) }
+operator! { 550 aclnnInplaceHardsigmoidV2 aclnnInplaceHardsigmoidV2GetWorkspaceSize (a0: P) }
+operator! { 551 aclnnInplaceHardswish aclnnInplaceHardswishGetWorkspaceSize (a0: P) }
+operator! { 552 aclnnInplaceHardtanh aclnnInplaceHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 553 aclnnInplaceIndexCopy aclnnInplaceIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 554 aclnnInplaceIndexFill aclnnInplaceIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 555 aclnnInplaceIndexFillTensor aclnnInplaceIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 556 aclnnInplaceLeScalar aclnnInplaceLeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 557 aclnnInplaceLeTensor aclnnInplaceLeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 558 aclnnInplaceLeakyRelu aclnnInplaceLeakyReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 559 aclnnInplaceLerp aclnnInplaceLerpGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 560 aclnnInplaceLerps aclnnInplaceLerpsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 561 aclnnInplaceLog aclnnInplaceLogGetWorkspaceSize (a0: P) }
+operator! { 562 aclnnInplaceLog10 aclnnInplaceLog10GetWorkspaceSize (a0: P) }
+operator! { 563 aclnnInplaceLog1p aclnnInplaceLog1pGetWorkspaceSize (a0: P) }
+operator! { 564 aclnnInplaceLog2 aclnnInplaceLog2GetWorkspaceSize (a0: P) }
+operator! { 565 aclnnInplaceLogicalAnd aclnnInplaceLogicalAndGetWorkspaceSize (a0: P, a1: P) }
+operator! { 566 aclnnInplaceLogicalNot aclnnInplaceLogicalNotGetWorkspaceSize (a0: P) }
+operator! { 567 aclnnInplaceLogicalOr aclnnInplaceLogicalOrGetWorkspaceSize (a0: P, a1: P) }
+operator! { 568 aclnnInplaceLtScalar aclnnInplaceLtScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 569 aclnnInplaceLtTensor aclnnInplaceLtTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 570 aclnnInplaceMaskedFillScalar aclnnInplaceMaskedFillScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 571 aclnnInplaceMaskedFillTensor aclnnInplaceMaskedFillTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 572 aclnnInplaceMaskedScatter aclnnInplaceMaskedScatterGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 573 aclnnInplaceMatmulAllReduceAddRmsNorm aclnnInplaceMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 574 aclnnInplaceMish aclnnInplaceMishGetWorkspaceSize (a0: P) }
+operator! { 575 aclnnInplaceMul aclnnInplaceMulGetWorkspaceSize (a0: P, a1: P) }
+operator! { 576 aclnnInplaceMuls aclnnInplaceMulsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 577 aclnnInplaceNanToNum aclnnInplaceNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32) }
+operator! { 578 aclnnInplaceNeScalar aclnnInplaceNeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 579 aclnnInplaceNeTensor aclnnInplaceNeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 580 aclnnInplaceNeg aclnnInplaceNegGetWorkspaceSize (a0: P) }
+operator! { 581 aclnnInplaceNormal aclnnInplaceNormalGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: i64, a4: i64) }
+operator! { 582 aclnnInplaceNormalTensor aclnnInplaceNormalTensorGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: P, a4: P, a5: i64) }
+operator! { 583 aclnnInplaceOne aclnnInplaceOneGetWorkspaceSize (a0: P) }
+operator! { 584 aclnnInplacePowTensorScalar aclnnInplacePowTensorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 585 aclnnInplacePowTensorTensor aclnnInplacePowTensorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 586 aclnnInplacePut aclnnInplacePutGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 587 aclnnInplaceQuantMatmulAllReduceAddRmsNorm aclnnInplaceQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P) }
+operator! { 588 aclnnInplaceQuantScatter aclnnInplaceQuantScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64) }
+operator! { 589 aclnnInplaceQuantScatterV2 aclnnInplaceQuantScatterV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
+operator! { 590 aclnnInplaceRReluWithNoise aclnnInplaceRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64) }
+operator! { 591 aclnnInplaceRandom aclnnInplaceRandomGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64) }
+operator! { 592 aclnnInplaceRandomTensor aclnnInplaceRandomTensorGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P, a5: i64) }
+operator! { 593 aclnnInplaceRandomWithoutFromTo aclnnInplaceRandomWithoutFromToGetWorkspaceSize (a0: P, a1: i64, a2: i64) }
+operator! { 594 aclnnInplaceRandomWithoutFromToTensor aclnnInplaceRandomWithoutFromToTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
+operator! { 595 aclnnInplaceReciprocal aclnnInplaceReciprocalGetWorkspaceSize (a0: P) }
+operator! { 596 aclnnInplaceRelu aclnnInplaceReluGetWorkspaceSize (a0: P) }
+operator! { 597 aclnnInplaceRemainderTensorScalar aclnnInplaceRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 598 aclnnInplaceRemainderTensorTensor aclnnInplaceRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 599 aclnnInplaceRenorm aclnnInplaceRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 600 aclnnInplaceRound aclnnInplaceRoundGetWorkspaceSize (a0: P) }
+operator! { 601 aclnnInplaceRoundDecimals aclnnInplaceRoundDecimalsGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 602 aclnnInplaceRsqrt aclnnInplaceRsqrtGetWorkspaceSize (a0: P) }
+operator! { 603 aclnnInplaceScatter aclnnInplaceScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
+operator! { 604 aclnnInplaceScatterReduce aclnnInplaceScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool) }
+operator! { 605 aclnnInplaceScatterUpdate aclnnInplaceScatterUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
+operator! { 606 aclnnInplaceScatterValue aclnnInplaceScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
+operator! { 607 aclnnInplaceSelu aclnnInplaceSeluGetWorkspaceSize (a0: P) }
+operator! { 608 aclnnInplaceSigmoid aclnnInplaceSigmoidGetWorkspaceSize (a0: P) }
+operator! { 609 aclnnInplaceSin aclnnInplaceSinGetWorkspaceSize (a0: P) }
+operator! { 610 aclnnInplaceSinc aclnnInplaceSincGetWorkspaceSize (a0: P) }
+operator! { 611 aclnnInplaceSinh aclnnInplaceSinhGetWorkspaceSize (a0: P) }
+operator! { 612 aclnnInplaceSqrt aclnnInplaceSqrtGetWorkspaceSize (a0: P) }
+operator! { 613 aclnnInplaceSub aclnnInplaceSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 614 aclnnInplaceSubs aclnnInplaceSubsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 615 aclnnInplaceTan aclnnInplaceTanGetWorkspaceSize (a0: P) }
+operator! { 616 aclnnInplaceTanh aclnnInplaceTanhGetWorkspaceSize (a0: P) }
+operator! { 617 aclnnInplaceThreshold aclnnInplaceThresholdGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 618 aclnnInplaceTril aclnnInplaceTrilGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 619 aclnnInplaceTriu aclnnInplaceTriuGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 620 aclnnInplaceTrunc aclnnInplaceTruncGetWorkspaceSize (a0: P) }
+operator! { 621 aclnnInplaceUniform aclnnInplaceUniformGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: u64, a4: u64) }
+operator! { 622 aclnnInplaceUniformTensor aclnnInplaceUniformTensorGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: P, a4: P, a5: u64) }
+operator! { 623 aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm aclnnInplaceWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P) }
+operator! { 624 aclnnInplaceXLogYScalarOther aclnnInplaceXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P) }
+operator! { 625 aclnnInplaceXLogYTensor aclnnInplaceXLogYTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 626 aclnnInplaceZero aclnnInplaceZeroGetWorkspaceSize (a0: P) }
+operator! { 627 aclnnInstanceNorm aclnnInstanceNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 628 aclnnInterleaveRope aclnnInterleaveRopeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 629 aclnnInverse aclnnInverseGetWorkspaceSize (a0: P, a1: P) }
+operator! { 630 aclnnIou aclnnIouGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: Bool, a5: P) }
+operator! { 631 aclnnIsClose aclnnIsCloseGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: Bool, a5: P) }
+operator! { 632 aclnnIsFinite aclnnIsFiniteGetWorkspaceSize (a0: P, a1: P) }
+operator! { 633 aclnnIsInScalarTensor aclnnIsInScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 634 aclnnIsInTensorScalar aclnnIsInTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 635 aclnnIsInf aclnnIsInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 636 aclnnIsNegInf aclnnIsNegInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 637 aclnnIsPosInf aclnnIsPosInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 638 aclnnKlDiv aclnnKlDivGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 639 aclnnKlDivBackward aclnnKlDivBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 640 aclnnKlDivTargetBackward aclnnKlDivTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 641 aclnnKthvalue aclnnKthvalueGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 642 aclnnL1Loss aclnnL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 643 aclnnL1LossBackward aclnnL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 644 aclnnLSTM aclnnLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P) }
+operator! { 645 aclnnLayerNorm aclnnLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 646 aclnnLayerNormBackward aclnnLayerNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 647 aclnnLayerNormQuant aclnnLayerNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: f64, a7: P, a8: P) }
+operator! { 648 aclnnLayerNormWithImplMode aclnnLayerNormWithImplModeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P, a8: i32) }
+operator! { 649 aclnnLeScalar aclnnLeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 650 aclnnLeTensor aclnnLeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 651 aclnnLeakyRelu aclnnLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 652 aclnnLeakyReluBackward aclnnLeakyReluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 653 aclnnLeftShift aclnnLeftShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 654 aclnnLeftShifts aclnnLeftShiftsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 655 aclnnLerp aclnnLerpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 656 aclnnLerps aclnnLerpsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 657 aclnnLgamma aclnnLgammaGetWorkspaceSize (a0: P, a1: P) }
+operator! { 658 aclnnLinalgCholesky aclnnLinalgCholeskyGetWorkspaceSize (a0: P, a1: Bool, a2: P) }
+operator! { 659 aclnnLinalgCross aclnnLinalgCrossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 660 aclnnLinalgQr aclnnLinalgQrGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 661 aclnnLinalgVectorNorm aclnnLinalgVectorNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i32, a5: P) }
+operator! { 662 aclnnLinspace aclnnLinspaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 663 aclnnLog aclnnLogGetWorkspaceSize (a0: P, a1: P) }
+operator! { 664 aclnnLog10 aclnnLog10GetWorkspaceSize (a0: P, a1: P) }
+operator! { 665 aclnnLog1p aclnnLog1pGetWorkspaceSize (a0: P, a1: P) }
+operator! { 666 aclnnLog2 aclnnLog2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 667 aclnnLogAddExp aclnnLogAddExpGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 668 aclnnLogAddExp2 aclnnLogAddExp2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 669 aclnnLogSigmoid aclnnLogSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 670 aclnnLogSigmoidBackward aclnnLogSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 671 aclnnLogSigmoidForward aclnnLogSigmoidForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 672 aclnnLogSoftmax aclnnLogSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 673 aclnnLogSoftmaxBackward aclnnLogSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 674 aclnnLogSoftmaxV2 aclnnLogSoftmaxV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 675 aclnnLogSpace aclnnLogSpaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: P) }
+operator! { 676 aclnnLogSumExp aclnnLogSumExpGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 677 aclnnLogdet aclnnLogdetGetWorkspaceSize (a0: P, a1: P) }
+operator! { 678 aclnnLogicalAnd aclnnLogicalAndGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 679 aclnnLogicalNot aclnnLogicalNotGetWorkspaceSize (a0: P, a1: P) }
+operator! { 680 aclnnLogicalOr aclnnLogicalOrGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 681 aclnnLogicalXor aclnnLogicalXorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 682 aclnnLogit aclnnLogitGetWorkspaceSize (a0: P, a1: f64, a2: P) }
+operator! { 683 aclnnLogitGrad aclnnLogitGradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 684 aclnnLpLoss aclnnLpLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 685 aclnnLstmBackward aclnnLstmBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: Bool, a15: i64, a16: f64, a17: Bool, a18: Bool, a19: Bool, a20: P, a21: P, a22: P, a23: P, a24: P) }
+operator! { 686 aclnnLtScalar aclnnLtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 687 aclnnLtTensor aclnnLtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 688 aclnnMaskedScale aclnnMaskedScaleGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 689 aclnnMaskedSelect aclnnMaskedSelectGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 690 aclnnMaskedSoftmaxWithRelPosBias aclnnMaskedSoftmaxWithRelPosBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P) }
+operator! { 691 aclnnMatmul aclnnMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 692 aclnnMatmulAllReduce aclnnMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
+operator! { 693 aclnnMatmulAllReduceAddRmsNorm aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P, a11: P) }
+operator! { 694 aclnnMatmulAllReduceV2 aclnnMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: P) }
+operator! { 695 aclnnMatmulCompress aclnnMatmulCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 696 aclnnMatmulCompressDequant aclnnMatmulCompressDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i32, a7: P, a8: P) }
+operator! { 697 aclnnMatmulEmuSplitWeight aclnnMatmulEmuSplitWeightGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: i8) }
+operator! { 698 aclnnMatmulReduceScatter aclnnMatmulReduceScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
+operator! { 699 aclnnMatmulWeightNz aclnnMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 700 aclnnMax aclnnMaxGetWorkspaceSize (a0: P, a1: P) }
+operator! { 701 aclnnMaxDim aclnnMaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 702 aclnnMaxN aclnnMaxNGetWorkspaceSize (a0: P, a1: P) }
+operator! { 703 aclnnMaxPool aclnnMaxPoolGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: i64, a7: P) }
+operator! { 704 aclnnMaxPool2dWithIndices aclnnMaxPool2dWithIndicesGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 705 aclnnMaxPool2dWithIndicesBackward aclnnMaxPool2dWithIndicesBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 706 aclnnMaxPool2dWithMask aclnnMaxPool2dWithMaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 707 aclnnMaxPool2dWithMaskBackward aclnnMaxPool2dWithMaskBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 708 aclnnMaxPool3D aclnnMaxPool3DGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
+operator! { 709 aclnnMaxPool3dWithArgmax aclnnMaxPool3dWithArgmaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 710 aclnnMaxPool3dWithArgmaxBackward aclnnMaxPool3dWithArgmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 711 aclnnMaxPoolV3 aclnnMaxPoolV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 712 aclnnMaxPoolingGrad aclnnMaxPoolingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 713 aclnnMaxUnpool2d aclnnMaxUnpool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 714 aclnnMaxUnpool2dBackward aclnnMaxUnpool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 715 aclnnMaxUnpool3d aclnnMaxUnpool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 716 aclnnMaxUnpool3dBackward aclnnMaxUnpool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 717 aclnnMaxV2 aclnnMaxV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 718 aclnnMaximum aclnnMaximumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 719 aclnnMean aclnnMeanGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 720 aclnnMeanV2 aclnnMeanV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 721 aclnnMedian aclnnMedianGetWorkspaceSize (a0: P, a1: P) }
+operator! { 722 aclnnMedianDim aclnnMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 723 aclnnMin aclnnMinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 724 aclnnMinDim aclnnMinDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 725 aclnnMinN aclnnMinNGetWorkspaceSize (a0: P, a1: P) }
+operator! { 726 aclnnMinimum aclnnMinimumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 727 aclnnMish aclnnMishGetWorkspaceSize (a0: P, a1: P) }
+operator! { 728 aclnnMishBackward aclnnMishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 729 aclnnMlaProlog aclnnMlaPrologGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P) }
+operator! { 730 aclnnMlaPrologV2 aclnnMlaPrologV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 731 aclnnMlaPrologV2WeightNz aclnnMlaPrologV2WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 732 aclnnMlaPrologV3 aclnnMlaPrologV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
+operator! { 733 aclnnMlaPrologV3WeightNz aclnnMlaPrologV3WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
+operator! { 734 aclnnMm aclnnMmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 735 aclnnModulate aclnnModulateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 736 aclnnModulateBackward aclnnModulateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 737 aclnnMoeComputeExpertTokens aclnnMoeComputeExpertTokensGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 738 aclnnMoeDistributeBufferReset aclnnMoeDistributeBufferResetGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 739 aclnnMoeDistributeCombine aclnnMoeDistributeCombineGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: P) }
+operator! { 740 aclnnMoeDistributeCombineAddRmsNorm aclnnMoeDistributeCombineAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: P, a29: f32, a30: P, a31: P, a32: P) }
+operator! { 741 aclnnMoeDistributeCombineAddRmsNormV2 aclnnMoeDistributeCombineAddRmsNormV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: i64, a32: i64, a33: P, a34: f32, a35: i64, a36: i64, a37: i64, a38: P, a39: P, a40: P) }
+operator! { 742 aclnnMoeDistributeCombineV2 aclnnMoeDistributeCombineV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: P, a27: P) }
+operator! { 743 aclnnMoeDistributeCombineV3 aclnnMoeDistributeCombineV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: P) }
+operator! { 744 aclnnMoeDistributeDispatch aclnnMoeDistributeDispatchGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P) }
+operator! { 745 aclnnMoeDistributeDispatchV2 aclnnMoeDistributeDispatchV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P) }
+operator! { 746 aclnnMoeDistributeDispatchV3 aclnnMoeDistributeDispatchV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P) }
+operator! { 747 aclnnMoeFinalizeRouting aclnnMoeFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 748 aclnnMoeFinalizeRoutingV2 aclnnMoeFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P) }
+operator! { 749 aclnnMoeFinalizeRoutingV2Grad aclnnMoeFinalizeRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P, a11: P) }
+operator! { 750 aclnnMoeGatingTopK aclnnMoeGatingTopKGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: Bool, a9: f64, a10: f64, a11: P, a12: P, a13: P) }
+operator! { 751 aclnnMoeGatingTopKSoftmax aclnnMoeGatingTopKSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 752 aclnnMoeGatingTopKSoftmaxV2 aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 753 aclnnMoeInitRouting aclnnMoeInitRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 754 aclnnMoeInitRoutingQuant aclnnMoeInitRoutingQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
+operator! { 755 aclnnMoeInitRoutingQuantV2 aclnnMoeInitRoutingQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: P, a13: P, a14: P, a15: P) }
+operator! { 756 aclnnMoeInitRoutingV2 aclnnMoeInitRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 757 aclnnMoeInitRoutingV2Grad aclnnMoeInitRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 758 aclnnMoeInitRoutingV3 aclnnMoeInitRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
+operator! { 759 aclnnMoeTokenPermute aclnnMoeTokenPermuteGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 760 aclnnMoeTokenPermuteGrad aclnnMoeTokenPermuteGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 761 aclnnMoeTokenPermuteWithRoutingMap aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 762 aclnnMoeTokenPermuteWithRoutingMapGrad aclnnMoeTokenPermuteWithRoutingMapGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: Bool, a7: P, a8: P) }
+operator! { 763 aclnnMoeTokenUnpermute aclnnMoeTokenUnpermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: P) }
+operator! { 764 aclnnMoeTokenUnpermuteGrad aclnnMoeTokenUnpermuteGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 765 aclnnMoeTokenUnpermuteWithRoutingMap aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 766 aclnnMoeUpdateExpert aclnnMoeUpdateExpertGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 767 aclnnMrgbaCustom aclnnMrgbaCustomGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 768 aclnnMseLoss aclnnMseLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 769 aclnnMseLossBackward aclnnMseLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 770 aclnnMseLossGrad aclnnMseLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 771 aclnnMseLossOut aclnnMseLossOutGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 772 aclnnMul aclnnMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 773 aclnnMulNoNan aclnnMulNoNanGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 774 aclnnMuls aclnnMulsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 775 aclnnMultiScaleDeformableAttentionGrad aclnnMultiScaleDeformableAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 776 aclnnMultiScaleDeformableAttnFunction aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 777 aclnnMultilabelMarginLoss aclnnMultilabelMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 778 aclnnMultinomial aclnnMultinomialGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i64, a4: i64, a5: P) }
+operator! { 779 aclnnMultinomialTensor aclnnMultinomialTensorGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 780 aclnnMv aclnnMvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 781 aclnnMxToBlockMxQuant aclnnMxToBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 782 aclnnNLLLoss aclnnNLLLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 783 aclnnNLLLoss2d aclnnNLLLoss2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 784 aclnnNLLLoss2dBackward aclnnNLLLoss2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 785 aclnnNLLLossBackward aclnnNLLLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 786 aclnnNanMedian aclnnNanMedianGetWorkspaceSize (a0: P, a1: P) }
+operator! { 787 aclnnNanMedianDim aclnnNanMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 788 aclnnNanToNum aclnnNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32, a4: P) }
+operator! { 789 aclnnNdtri aclnnNdtriGetWorkspaceSize (a0: P, a1: P) }
+operator! { 790 aclnnNeScalar aclnnNeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 791 aclnnNeTensor aclnnNeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 792 aclnnNeg aclnnNegGetWorkspaceSize (a0: P, a1: P) }
+operator! { 793 aclnnNonMaxSuppression aclnnNonMaxSuppressionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: P) }
+operator! { 794 aclnnNonzero aclnnNonzeroGetWorkspaceSize (a0: P, a1: P) }
+operator! { 795 aclnnNonzeroV2 aclnnNonzeroV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 796 aclnnNorm aclnnNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 797 aclnnNormalFloatFloat aclnnNormalFloatFloatGetWorkspaceSize (a0: f32, a1: f32, a2: i64, a3: i64, a4: P) }
+operator! { 798 aclnnNormalFloatTensor aclnnNormalFloatTensorGetWorkspaceSize (a0: f32, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 799 aclnnNormalTensorFloat aclnnNormalTensorFloatGetWorkspaceSize (a0: P, a1: f32, a2: i64, a3: i64, a4: P) }
+operator! { 800 aclnnNormalTensorTensor aclnnNormalTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 801 aclnnNpuFormatCast aclnnNpuFormatCastGetWorkspaceSize (a0: P, a1: P) }
+operator! { 802 aclnnNsaCompress aclnnNsaCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P) }
+operator! { 803 aclnnNsaCompressAttention aclnnNsaCompressAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 804 aclnnNsaCompressAttentionInfer aclnnNsaCompressAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: P, a20: P) }
+operator! { 805 aclnnNsaCompressGrad aclnnNsaCompressGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P, a9: P) }
+operator! { 806 aclnnNsaCompressWithCache aclnnNsaCompressWithCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P) }
+operator! { 807 aclnnNsaSelectedAttention aclnnNsaSelectedAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P, a15: P) }
+operator! { 808 aclnnNsaSelectedAttentionGrad aclnnNsaSelectedAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: P, a18: P, a19: P) }
+operator! { 809 aclnnNsaSelectedAttentionInfer aclnnNsaSelectedAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: f64, a15: i64, a16: P) }
+operator! { 810 aclnnOneHot aclnnOneHotGetWorkspaceSize (a0: P, a1: i32, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 811 aclnnPdist aclnnPdistGetWorkspaceSize (a0: P, a1: f32, a2: P) }
+operator! { 812 aclnnPdistForward aclnnPdistForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 813 aclnnPermute aclnnPermuteGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 814 aclnnPolar aclnnPolarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 815 aclnnPow2 aclnnPow2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 816 aclnnPowScalarTensor aclnnPowScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 817 aclnnPowTensorScalar aclnnPowTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 818 aclnnPowTensorTensor aclnnPowTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 819 aclnnPrecisionCompare aclnnPrecisionCompareGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 820 aclnnPrelu aclnnPreluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 821 aclnnPreluBackward aclnnPreluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 822 aclnnProd aclnnProdGetWorkspaceSize (a0: P, a1: i32, a2: P) }
+operator! { 823 aclnnProdDim aclnnProdDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i32, a4: P) }
+operator! { 824 aclnnPromptFlashAttention aclnnPromptFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: i64, a9: i64, a10: P, a11: i64, a12: P) }
+operator! { 825 aclnnPromptFlashAttentionV2 aclnnPromptFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: P) }
+operator! { 826 aclnnPromptFlashAttentionV3 aclnnPromptFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
+operator! { 827 aclnnQr aclnnQrGetWorkspaceSize (a0: P, a1: Bool, a2: P, a3: P) }
+operator! { 828 aclnnQuantBatchMatmulInplaceAdd aclnnQuantBatchMatmulInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64) }
+operator! { 829 aclnnQuantConvolution aclnnQuantConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
+operator! { 830 aclnnQuantConvolutionWeightNz aclnnQuantConvolutionWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
+operator! { 831 aclnnQuantGroupedMatmulDequant aclnnQuantGroupedMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: P) }
+operator! { 832 aclnnQuantMatmul aclnnQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P) }
+operator! { 833 aclnnQuantMatmulActivationQuantWeightNz aclnnQuantMatmulActivationQuantWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: P) }
+operator! { 834 aclnnQuantMatmulAllReduce aclnnQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
+operator! { 835 aclnnQuantMatmulAllReduceAddRmsNorm aclnnQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P, a12: P) }
+operator! { 836 aclnnQuantMatmulAllReduceV2 aclnnQuantMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 837 aclnnQuantMatmulAllReduceV3 aclnnQuantMatmulAllReduceV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: P) }
+operator! { 838 aclnnQuantMatmulAllReduceV4 aclnnQuantMatmulAllReduceV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: P) }
+operator! { 839 aclnnQuantMatmulDequant aclnnQuantMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P) }
+operator! { 840 aclnnQuantMatmulReduceSumWeightNz aclnnQuantMatmulReduceSumWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P, a13: Bool, a14: P) }
+operator! { 841 aclnnQuantMatmulV2 aclnnQuantMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
+operator! { 842 aclnnQuantMatmulV3 aclnnQuantMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: P) }
+operator! { 843 aclnnQuantMatmulV4 aclnnQuantMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: Bool, a8: P) }
+operator! { 844 aclnnQuantMatmulV5 aclnnQuantMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
+operator! { 845 aclnnQuantMatmulWeightNz aclnnQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
+operator! { 846 aclnnQuantMax aclnnQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P) }
+operator! { 847 aclnnQuantize aclnnQuantizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: i32, a5: P) }
+operator! { 848 aclnnQuantizedBatchNorm aclnnQuantizedBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f32, a10: P) }
+operator! { 849 aclnnRReluWithNoise aclnnRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64, a7: P) }
+operator! { 850 aclnnRandperm aclnnRandpermGetWorkspaceSize (a0: i64, a1: i64, a2: i64, a3: P) }
+operator! { 851 aclnnRange aclnnRangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 852 aclnnRasterizer aclnnRasterizerGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: i64, a7: P, a8: P) }
+operator! { 853 aclnnReal aclnnRealGetWorkspaceSize (a0: P, a1: P) }
+operator! { 854 aclnnRealDiv aclnnRealDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 855 aclnnReciprocal aclnnReciprocalGetWorkspaceSize (a0: P, a1: P) }
+operator! { 856 aclnnReduceLogSum aclnnReduceLogSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 857 aclnnReduceMinV2 aclnnReduceMinV2GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 858 aclnnReduceNansum aclnnReduceNansumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 859 aclnnReduceSum aclnnReduceSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 860 aclnnReflectionPad1d aclnnReflectionPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 861 aclnnReflectionPad1dBackward aclnnReflectionPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 862 aclnnReflectionPad2d aclnnReflectionPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 863 aclnnReflectionPad2dBackward aclnnReflectionPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 864 aclnnReflectionPad3d aclnnReflectionPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 865 aclnnReflectionPad3dBackward aclnnReflectionPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 866 aclnnRelu aclnnReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 867 aclnnReluGradV3 aclnnReluGradV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 868 aclnnReluGradV4 aclnnReluGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 869 aclnnReluV3 aclnnReluV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 870 aclnnRemainderScalarTensor aclnnRemainderScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 871 aclnnRemainderTensorScalar aclnnRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 872 aclnnRemainderTensorTensor aclnnRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 873 aclnnRenorm aclnnRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 874 aclnnRepeat aclnnRepeatGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 875 aclnnRepeatInterleave aclnnRepeatInterleaveGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 876 aclnnRepeatInterleaveGrad aclnnRepeatInterleaveGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 877 aclnnRepeatInterleaveInt aclnnRepeatInterleaveIntGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 878 aclnnRepeatInterleaveIntWithDim aclnnRepeatInterleaveIntWithDimGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: P) }
+operator! { 879 aclnnRepeatInterleaveTensor aclnnRepeatInterleaveTensorGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 880 aclnnRepeatInterleaveWithDim aclnnRepeatInterleaveWithDimGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 881 aclnnReplicationPad1d aclnnReplicationPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 882 aclnnReplicationPad1dBackward aclnnReplicationPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 883 aclnnReplicationPad2d aclnnReplicationPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 884 aclnnReplicationPad2dBackward aclnnReplicationPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 885 aclnnReplicationPad3d aclnnReplicationPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 886 aclnnReplicationPad3dBackward aclnnReplicationPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 887 aclnnResize aclnnResizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 888 aclnnRgb2yuv422 aclnnRgb2yuv422GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 889 aclnnRightShift aclnnRightShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 890 aclnnRingAttentionUpdate aclnnRingAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 891 aclnnRingAttentionUpdateV2 aclnnRingAttentionUpdateV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
+operator! { 892 aclnnRmsNorm aclnnRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 893 aclnnRmsNormDynamicMxQuant aclnnRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P, a6: i64, a7: Bool, a8: P, a9: P, a10: P) }
+operator! { 894 aclnnRmsNormDynamicQuant aclnnRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: P) }
+operator! { 895 aclnnRmsNormGrad aclnnRmsNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 896 aclnnRmsNormGradQuant aclnnRmsNormGradQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P) }
+operator! { 897 aclnnRmsNormQuant aclnnRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
+operator! { 898 aclnnRmsNormQuantV3 aclnnRmsNormQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: Bool, a8: P, a9: P) }
+operator! { 899 aclnnRoiAlign aclnnRoiAlignGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i32, a7: f32, a8: P) }
+operator! { 900 aclnnRoiAlignV2 aclnnRoiAlignV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: i64, a6: Bool, a7: P) }
+operator! { 901 aclnnRoiAlignV2Backward aclnnRoiAlignV2BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f32, a6: i64, a7: Bool, a8: P) }
+operator! { 902 aclnnRoiPoolingGradWithArgMax aclnnRoiPoolingGradWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: f64) }
+operator! { 903 aclnnRoiPoolingWithArgMax aclnnRoiPoolingWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: f32, a6: P, a7: P) }
+operator! { 904 aclnnRoll aclnnRollGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 905 aclnnRopeWithSinCosCache aclnnRopeWithSinCosCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: Bool, a7: P, a8: P) }
+operator! { 906 aclnnRotaryPositionEmbedding aclnnRotaryPositionEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 907 aclnnRotaryPositionEmbeddingGrad aclnnRotaryPositionEmbeddingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: P) }
+operator! { 908 aclnnRotateQuant aclnnRotateQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i64, a6: f64, a7: Bool, a8: P, a9: P) }
+operator! { 909 aclnnRound aclnnRoundGetWorkspaceSize (a0: P, a1: P) }
+operator! { 910 aclnnRoundDecimals aclnnRoundDecimalsGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 911 aclnnRsqrt aclnnRsqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 912 aclnnRsub aclnnRsubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 913 aclnnRsubs aclnnRsubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 914 aclnnSWhere aclnnSWhereGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 915 aclnnScale aclnnScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
+operator! { 916 aclnnScaledMaskedSoftmax aclnnScaledMaskedSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: Bool, a4: P) }
+operator! { 917 aclnnScaledMaskedSoftmaxBackward aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: Bool, a5: P) }
+operator! { 918 aclnnScatter aclnnScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 919 aclnnScatterAdd aclnnScatterAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 920 aclnnScatterDiv aclnnScatterDivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 921 aclnnScatterList aclnnScatterListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64) }
+operator! { 922 aclnnScatterMax aclnnScatterMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 923 aclnnScatterMin aclnnScatterMinGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 924 aclnnScatterMul aclnnScatterMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 925 aclnnScatterNd aclnnScatterNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 926 aclnnScatterNdUpdate aclnnScatterNdUpdateGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 927 aclnnScatterReduce aclnnScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool, a6: P) }
+operator! { 928 aclnnScatterValue aclnnScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 929 aclnnSearchSorted aclnnSearchSortedGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
+operator! { 930 aclnnSearchSorteds aclnnSearchSortedsGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
+operator! { 931 aclnnSelu aclnnSeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 932 aclnnSeluBackward aclnnSeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 933 aclnnShrink aclnnShrinkGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 934 aclnnSigmoid aclnnSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 935 aclnnSigmoidBackward aclnnSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 936 aclnnSign aclnnSignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 937 aclnnSignBitsPack aclnnSignBitsPackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 938 aclnnSignBitsUnpack aclnnSignBitsUnpackGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
+operator! { 939 aclnnSignbit aclnnSignbitGetWorkspaceSize (a0: P, a1: P) }
+operator! { 940 aclnnSilentCheck aclnnSilentCheckGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: f32, a6: f32, a7: f32, a8: f32, a9: i32, a10: P) }
+operator! { 941 aclnnSilentCheckV2 aclnnSilentCheckV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f32, a9: f32, a10: f32, a11: i32, a12: P) }
+operator! { 942 aclnnSilu aclnnSiluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 943 aclnnSiluBackward aclnnSiluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 944 aclnnSiluMul aclnnSiluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 945 aclnnSimThreadExponential aclnnSimThreadExponentialGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: i64, a4: i64) }
+operator! { 946 aclnnSin aclnnSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 947 aclnnSinc aclnnSincGetWorkspaceSize (a0: P, a1: P) }
+operator! { 948 aclnnSinh aclnnSinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 949 aclnnSinkhorn aclnnSinkhornGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 950 aclnnSituGlu aclnnSituGluGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: f64, a4: Bool, a5: P) }
+operator! { 951 aclnnSituGluGrad aclnnSituGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: Bool, a6: P) }
+operator! { 952 aclnnSituMxQuant aclnnSituMxQuantGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: Bool, a4: i64, a5: i64, a6: P, a7: P, a8: P) }
+operator! { 953 aclnnSleep aclnnSleepGetWorkspaceSize (a0: P) }
+operator! { 954 aclnnSlice aclnnSliceGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 955 aclnnSliceV2 aclnnSliceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 956 aclnnSlogdet aclnnSlogdetGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 957 aclnnSmoothL1Loss aclnnSmoothL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f32, a4: P) }
+operator! { 958 aclnnSmoothL1LossBackward aclnnSmoothL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f32, a5: P) }
+operator! { 959 aclnnSoftMarginLoss aclnnSoftMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 960 aclnnSoftMarginLossBackward aclnnSoftMarginLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 961 aclnnSoftmax aclnnSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 962 aclnnSoftmaxBackward aclnnSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 963 aclnnSoftmaxCrossEntropyWithLogits aclnnSoftmaxCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 964 aclnnSoftmaxGrad aclnnSoftmaxGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 965 aclnnSoftplus aclnnSoftplusGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 966 aclnnSoftplusBackward aclnnSoftplusBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 967 aclnnSoftshrink aclnnSoftshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 968 aclnnSoftshrinkBackward aclnnSoftshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 969 aclnnSoftsign aclnnSoftsignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 970 aclnnSoftsignBackward aclnnSoftsignBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 971 aclnnSort aclnnSortGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 972 aclnnSortWithIndex aclnnSortWithIndexGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 973 aclnnSparse4to2QuantMatmulWeightNz aclnnSparse4to2QuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 974 aclnnSplitTensor aclnnSplitTensorGetWorkspaceSize (a0: P, a1: u64, a2: i64, a3: P) }
+operator! { 975 aclnnSplitWithSize aclnnSplitWithSizeGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 976 aclnnSqrt aclnnSqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 977 aclnnSqrtBackward aclnnSqrtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 978 aclnnSquare aclnnSquareGetWorkspaceSize (a0: P, a1: P) }
+operator! { 979 aclnnSquaredRelu aclnnSquaredReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 980 aclnnStack aclnnStackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 981 aclnnStd aclnnStdGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 982 aclnnStdMeanCorrection aclnnStdMeanCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 983 aclnnStridedSlice aclnnStridedSliceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: P) }
+operator! { 984 aclnnStridedSliceAssignV2 aclnnStridedSliceAssignV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 985 aclnnSub aclnnSubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 986 aclnnSubs aclnnSubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 987 aclnnSum aclnnSumGetWorkspaceSize (a0: P, a1: P) }
+operator! { 988 aclnnSumV2 aclnnSumV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 989 aclnnSvd aclnnSvdGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P, a5: P) }
+operator! { 990 aclnnSwiGlu aclnnSwiGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 991 aclnnSwiGluGrad aclnnSwiGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 992 aclnnSwiGluQuant aclnnSwiGluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 993 aclnnSwiGluQuantV2 aclnnSwiGluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 994 aclnnSwigluBackwardMxQuantWithDualAxis aclnnSwigluBackwardMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P, a11: P) }
+operator! { 995 aclnnSwigluClamp aclnnSwigluClampGetWorkspaceSize (a0: P, a1: f64, a2: P) }
+operator! { 996 aclnnSwigluGroup aclnnSwigluGroupGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 997 aclnnSwigluGroupGrad aclnnSwigluGroupGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P) }
+operator! { 998 aclnnSwigluGroupQuant aclnnSwigluGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: Bool, a8: f64, a9: f64, a10: Bool, a11: P, a12: P, a13: P) }
+operator! { 999 aclnnSwigluGroupQuantGrad aclnnSwigluGroupQuantGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P) }
+operator! { 1000 aclnnSwigluMxQuant aclnnSwigluMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: i64, a5: f64, a6: f64, a7: f64, a8: i64, a9: i64, a10: i64, a11: P, a12: i64, a13: f64, a14: P, a15: P) }
+operator! { 1001 aclnnSwigluMxQuantWithDualAxis aclnnSwigluMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: i64, a5: i64, a6: f64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 1002 aclnnSwinAttentionScoreQuant aclnnSwinAttentionScoreQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 1003 aclnnSwinTransformerLnQkvQuant aclnnSwinTransformerLnQkvQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: f64, a11: i64, a12: i64, a13: i64, a14: i64, a15: Bool, a16: P, a17: P, a18: P) }
+operator! { 1004 aclnnSwish aclnnSwishGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1005 aclnnSwishBackward aclnnSwishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1006 aclnnSyncBatchNormGatherStats aclnnSyncBatchNormGatherStatsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: f32, a7: P, a8: P) }
+operator! { 1007 aclnnTake aclnnTakeGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1008 aclnnTan aclnnTanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1009 aclnnTanh aclnnTanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1010 aclnnTanhBackward aclnnTanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1011 aclnnTanhGrad aclnnTanhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1012 aclnnTensorMove aclnnTensorMoveGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1013 aclnnTfScatterAdd aclnnTfScatterAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1014 aclnnThnnFusedLstmCell aclnnThnnFusedLstmCellGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 1015 aclnnThnnFusedLstmCellBackward aclnnThnnFusedLstmCellBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 1016 aclnnThreeInterpolateBackward aclnnThreeInterpolateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: P) }
+operator! { 1017 aclnnThreshold aclnnThresholdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1018 aclnnThresholdBackward aclnnThresholdBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1019 aclnnThresholdV2 aclnnThresholdV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1020 aclnnTopKTopPSample aclnnTopKTopPSampleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: Bool, a6: i64, a7: P, a8: P) }
+operator! { 1021 aclnnTopKTopPSampleV2 aclnnTopKTopPSampleV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: i64, a8: i64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
+operator! { 1022 aclnnTopk aclnnTopkGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 1023 aclnnTrace aclnnTraceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1024 aclnnTransConvolutionWeight aclnnTransConvolutionWeightGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: P) }
+operator! { 1025 aclnnTransMatmulWeight aclnnTransMatmulWeightGetWorkspaceSize (a0: P) }
+operator! { 1026 aclnnTransQuantParamV2 aclnnTransQuantParamV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1027 aclnnTransQuantParamV3 aclnnTransQuantParamV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 1028 aclnnTransformBiasRescaleQkv aclnnTransformBiasRescaleQkvGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 1029 aclnnTransposeBatchMatMul aclnnTransposeBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
+operator! { 1030 aclnnTransposeBatchMatMulWeightNz aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
+operator! { 1031 aclnnTransposeQuantBatchMatMul aclnnTransposeQuantBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
+operator! { 1032 aclnnTransposeQuantBatchMatMulWeightNz aclnnTransposeQuantBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
+operator! { 1033 aclnnTriangularSolve aclnnTriangularSolveGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 1034 aclnnTril aclnnTrilGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 1035 aclnnTriu aclnnTriuGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 1036 aclnnTrunc aclnnTruncGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1037 aclnnTruncateDiv aclnnTruncateDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1038 aclnnTruncateMod aclnnTruncateModGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1039 aclnnTurboQuantCompressLatent aclnnTurboQuantCompressLatentGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1040 aclnnUnfoldGrad aclnnUnfoldGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 1041 aclnnUnique aclnnUniqueGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P) }
+operator! { 1042 aclnnUnique2 aclnnUnique2GetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
+operator! { 1043 aclnnUniqueConsecutive aclnnUniqueConsecutiveGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 1044 aclnnUniqueDim aclnnUniqueDimGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 1045 aclnnUpsampleBicubic2d aclnnUpsampleBicubic2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1046 aclnnUpsampleBicubic2dAA aclnnUpsampleBicubic2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1047 aclnnUpsampleBicubic2dAAGrad aclnnUpsampleBicubic2dAAGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1048 aclnnUpsampleBicubic2dBackward aclnnUpsampleBicubic2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1049 aclnnUpsampleBilinear2d aclnnUpsampleBilinear2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1050 aclnnUpsampleBilinear2dAA aclnnUpsampleBilinear2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1051 aclnnUpsampleBilinear2dAABackward aclnnUpsampleBilinear2dAABackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1052 aclnnUpsampleBilinear2dBackward aclnnUpsampleBilinear2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1053 aclnnUpsampleBilinear2dBackwardV2 aclnnUpsampleBilinear2dBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1054 aclnnUpsampleLinear1d aclnnUpsampleLinear1dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: P) }
+operator! { 1055 aclnnUpsampleLinear1dBackward aclnnUpsampleLinear1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P) }
+operator! { 1056 aclnnUpsampleNearest1d aclnnUpsampleNearest1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1057 aclnnUpsampleNearest1dBackward aclnnUpsampleNearest1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1058 aclnnUpsampleNearest1dV2 aclnnUpsampleNearest1dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 1059 aclnnUpsampleNearest2d aclnnUpsampleNearest2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1060 aclnnUpsampleNearest2dBackward aclnnUpsampleNearest2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
+operator! { 1061 aclnnUpsampleNearest2dV2 aclnnUpsampleNearest2dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: f32, a4: P) }
+operator! { 1062 aclnnUpsampleNearest3d aclnnUpsampleNearest3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
+operator! { 1063 aclnnUpsampleNearest3dBackward aclnnUpsampleNearest3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1064 aclnnUpsampleNearestExact1d aclnnUpsampleNearestExact1dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 1065 aclnnUpsampleNearestExact1dBackward aclnnUpsampleNearestExact1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1066 aclnnUpsampleNearestExact2d aclnnUpsampleNearestExact2dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
+operator! { 1067 aclnnUpsampleNearestExact2dBackward aclnnUpsampleNearestExact2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
+operator! { 1068 aclnnUpsampleNearestExact3d aclnnUpsampleNearestExact3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
+operator! { 1069 aclnnUpsampleNearestExact3dBackward aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1070 aclnnUpsampleTrilinear3d aclnnUpsampleTrilinear3dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1071 aclnnUpsampleTrilinear3dBackward aclnnUpsampleTrilinear3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: f64, a7: P) }
+operator! { 1072 aclnnVar aclnnVarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 1073 aclnnVarCorrection aclnnVarCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 1074 aclnnVarMean aclnnVarMeanGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 1075 aclnnViewCopy aclnnViewCopyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 1076 aclnnWeightQuantBatchMatmul aclnnWeightQuantBatchMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: Bool, a10: f32, a11: f32, a12: P) }
+operator! { 1077 aclnnWeightQuantBatchMatmulNz aclnnWeightQuantBatchMatmulNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
+operator! { 1078 aclnnWeightQuantBatchMatmulV2 aclnnWeightQuantBatchMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
+operator! { 1079 aclnnWeightQuantBatchMatmulV3 aclnnWeightQuantBatchMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: i32, a9: P) }
+operator! { 1080 aclnnWeightQuantMatmulAllReduce aclnnWeightQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64, a11: P) }
+operator! { 1081 aclnnWeightQuantMatmulAllReduceAddRmsNorm aclnnWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P) }
+operator! { 1082 aclnnWeightQuantPreprocess aclnnWeightQuantPreprocessGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 1083 aclnnXLogYScalarOther aclnnXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1084 aclnnXLogYScalarSelf aclnnXLogYScalarSelfGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1085 aclnnXLogYTensor aclnnXLogYTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1086 aclnnXlog1py aclnnXlog1pyGetWorkspaceSize (a0: P, a1: P, a2: P) }

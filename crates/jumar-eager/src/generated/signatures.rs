@@ -28,7 +28,7 @@ macro_rules! signatures {
 }
 
 signatures! {
-    1085;
+    1087;
     aclRfft1D: "self" Tensor, "n" Int, "dim" Int, "norm" Int, "out" Tensor Out;
     aclStft: "self" Tensor, "windowOptional" Tensor ?null, "out" Tensor Out, "nFft" Int, "hopLength" Int, "winLength" Int, "normalized" Bool, "onesided" Bool, "returnComplex" Bool;
     aclnnAbs: "self" Tensor, "out" Tensor Out;
@@ -125,6 +125,7 @@ signatures! {
     aclnnAtan2: "self" Tensor, "other" Tensor, "out" Tensor Out;
     aclnnAtanGrad: "x" Tensor, "dy" Tensor, "dx" Tensor Out;
     aclnnAtanh: "input" Tensor, "out" Tensor Out;
+    aclnnAttentionUpdate: "lse" Tensors, "localOut" Tensors, "updateType" Int, "out" Tensor Out, "lseOut" Tensor Out ?null;
     aclnnAvgPool2d: "self" Tensor, "kernelSize" Ints, "strides" Ints, "paddings" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "cubeMathType" Int, "out" Tensor Out;
     aclnnAvgPool2dBackward: "gradOutput" Tensor, "self" Tensor, "kernelSize" Ints, "stride" Ints, "padding" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "cubeMathType" Int, "gradInput" Tensor Out;
     aclnnAvgPool3d: "self" Tensor, "kernelSize" Ints, "stride" Ints, "padding" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "out" Tensor Out;
@@ -918,7 +919,8 @@ signatures! {
     aclnnResize: "self" Tensor, "scales" Floats, "mode" Text, "out" Tensor Out;
     aclnnRgb2yuv422: "x" Tensor, "dataFormatOptional" Text, "out" Tensor Out;
     aclnnRightShift: "input" Tensor, "shiftBits" Tensor, "out" Tensor Out;
-    aclnnRingAttentionUpdate: "prevAttnOut" Tensor Out, "prevSoftmaxMax" Tensor, "prevSoftmaxSum" Tensor, "curAttnOut" Tensor Out, "curSoftmaxMax" Tensor, "curSoftmaxSum" Tensor, "actualSeqQlenOptional" Tensor ?null, "inputLayoutOptional" Text, "attnOutOut" Tensor Out, "softmaxMaxOut" Tensor Out, "softmaxSumOut" Tensor Out;
+    aclnnRingAttentionUpdate: "prevAttnOut" Tensor, "prevSoftmaxMax" Tensor, "prevSoftmaxSum" Tensor, "curAttnOut" Tensor, "curSoftmaxMax" Tensor, "curSoftmaxSum" Tensor, "actualSeqQlenOptional" Tensor ?null, "inputLayoutOptional" Text, "attnOutOut" Tensor Out, "softmaxMaxOut" Tensor Out, "softmaxSumOut" Tensor Out;
+    aclnnRingAttentionUpdateV2: "prevAttnOut" Tensor, "prevSoftmaxMax" Tensor, "prevSoftmaxSum" Tensor, "curAttnOut" Tensor, "curSoftmaxMax" Tensor, "curSoftmaxSum" Tensor, "actualSeqQlenOptional" Tensor ?null, "inputLayoutOptional" Text, "inputSoftmaxLayoutOptional" Text, "attnOutOut" Tensor Out, "softmaxMaxOut" Tensor Out, "softmaxSumOut" Tensor Out;
     aclnnRmsNorm: "x" Tensor, "gamma" Tensor, "epsilon" Float, "yOut" Tensor Out, "rstdOut" Tensor Out;
     aclnnRmsNormDynamicMxQuant: "x" Tensor, "gamma" Tensor, "beta" Tensor, "epsilon" Float, "scaleAlg" Int, "roundMode" Text, "dstType" Int, "outputRstd" Bool, "yOut" Tensor Out, "mxscaleOut" Tensor Out, "rstdOut" Tensor Out;
     aclnnRmsNormDynamicQuant: "x" Tensor, "gamma" Tensor, "smoothScalesOptional" Tensor ?null, "betaOptional" Tensor ?null, "epsilon" Float, "dstType" Int, "yOut" Tensor Out, "scaleOut" Tensor Out;
