@@ -94,6 +94,7 @@
 #include "aclnnop/aclnn_atan2.h"
 #include "aclnnop/aclnn_atan_grad.h"
 #include "aclnnop/aclnn_atanh.h"
+#include "aclnnop/aclnn_attention_update.h"
 #include "aclnnop/aclnn_avgpool2d.h"
 #include "aclnnop/aclnn_avgpool2d_backward.h"
 #include "aclnnop/aclnn_avgpool3d.h"
@@ -704,6 +705,7 @@
 #include "aclnnop/aclnn_rgb2yuv422.h"
 #include "aclnnop/aclnn_right_shift.h"
 #include "aclnnop/aclnn_ring_attention_update.h"
+#include "aclnnop/aclnn_ring_attention_update_v2.h"
 #include "aclnnop/aclnn_rms_norm.h"
 #include "aclnnop/aclnn_rms_norm_dynamic_mx_quant.h"
 #include "aclnnop/aclnn_rms_norm_dynamic_quant.h"
@@ -995,6 +997,7 @@
     OPERATOR(aclnnAtan2) \
     OPERATOR(aclnnAtanGrad) \
     OPERATOR(aclnnAtanh) \
+    OPERATOR(aclnnAttentionUpdate) \
     OPERATOR(aclnnAvgPool2d) \
     OPERATOR(aclnnAvgPool2dBackward) \
     OPERATOR(aclnnAvgPool3d) \
@@ -1789,6 +1792,7 @@
     OPERATOR(aclnnRgb2yuv422) \
     OPERATOR(aclnnRightShift) \
     OPERATOR(aclnnRingAttentionUpdate) \
+    OPERATOR(aclnnRingAttentionUpdateV2) \
     OPERATOR(aclnnRmsNorm) \
     OPERATOR(aclnnRmsNormDynamicMxQuant) \
     OPERATOR(aclnnRmsNormDynamicQuant) \

@@ -38,7 +38,7 @@ macro_rules! signatures {
 }
 
 signatures! {
-    1086;
+    1088;
     aclRfft1D: "self" Tensor, "n" Int, "dim" Int, "norm" Int, "out" Tensor Out;
     aclStft: "self" Tensor = 0x8030803, "windowOptional" Tensor ?null = 0x8000803, "out" Tensor Out = 0x8030803, "nFft" Int, "hopLength" Int, "winLength" Int, "normalized" Bool, "onesided" Bool, "returnComplex" Bool;
     aclnnAbs: "self" Tensor = 0x208011a5f, "out" Tensor Out = 0x8001a5f;
@@ -135,6 +135,7 @@ signatures! {
     aclnnAtan2: "self" Tensor = 0x8001a5f, "other" Tensor = 0x8001a5f, "out" Tensor Out = 0x8000803;
     aclnnAtanGrad: "x" Tensor, "dy" Tensor, "dx" Tensor Out;
     aclnnAtanh: "input" Tensor = 0x8031a5f, "out" Tensor Out = 0x8030803;
+    aclnnAttentionUpdate: "lse" Tensors, "localOut" Tensors, "updateType" Int, "out" Tensor Out, "lseOut" Tensor Out ?null;
     aclnnAvgPool2d: "self" Tensor = 0x8000a03, "kernelSize" Ints, "strides" Ints, "paddings" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "cubeMathType" Int, "out" Tensor Out = 0x8000a03;
     aclnnAvgPool2dBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "kernelSize" Ints, "stride" Ints, "padding" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "cubeMathType" Int, "gradInput" Tensor Out = 0x8000803;
     aclnnAvgPool3d: "self" Tensor = 0x8000a03, "kernelSize" Ints, "stride" Ints, "padding" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "out" Tensor Out = 0x8000a03;
@@ -930,6 +931,7 @@ signatures! {
     aclnnRgb2yuv422: "x" Tensor, "dataFormatOptional" Text ?null, "out" Tensor Out;
     aclnnRightShift: "input" Tensor, "shiftBits" Tensor, "out" Tensor Out;
     aclnnRingAttentionUpdate: "prevAttnOut" Tensor Out, "prevSoftmaxMax" Tensor, "prevSoftmaxSum" Tensor, "curAttnOut" Tensor Out, "curSoftmaxMax" Tensor, "curSoftmaxSum" Tensor, "actualSeqQlenOptional" Tensor ?null, "inputLayoutOptional" Text ?null, "attnOutOut" Tensor Out, "softmaxMaxOut" Tensor Out, "softmaxSumOut" Tensor Out;
+    aclnnRingAttentionUpdateV2: "prevAttnOut" Tensor, "prevSoftmaxMax" Tensor, "prevSoftmaxSum" Tensor, "curAttnOut" Tensor, "curSoftmaxMax" Tensor, "curSoftmaxSum" Tensor, "actualSeqQlenOptional" Tensor ?null, "inputLayoutOptional" Text, "inputSoftmaxLayoutOptional" Text, "attnOutOut" Tensor Out, "softmaxMaxOut" Tensor Out, "softmaxSumOut" Tensor Out;
     aclnnRmsNorm: "x" Tensor = 0x8000003, "gamma" Tensor = 0x8000003, "epsilon" Float, "yOut" Tensor Out = 0x8000003, "rstdOut" Tensor Out ?null = 0x1;
     aclnnRmsNormDynamicMxQuant: "x" Tensor, "gamma" Tensor, "beta" Tensor ?null, "epsilon" Float, "scaleAlg" Int, "roundMode" Text, "dstType" Int, "outputRstd" Bool, "yOut" Tensor Out, "mxscaleOut" Tensor Out, "rstdOut" Tensor Out ?null;
     aclnnRmsNormDynamicQuant: "x" Tensor = 0x8000003, "gamma" Tensor = 0x8000003, "smoothScalesOptional" Tensor ?null = 0x8000003, "betaOptional" Tensor ?null = 0x8000003, "epsilon" Float, "dstType" Int, "yOut" Tensor Out = 0x4, "scaleOut" Tensor Out = 0x1;

@@ -7,6 +7,7 @@ mod infer;
 mod kernel;
 mod layout;
 mod train;
+mod update;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::{Refusal, Scalar};
 use kernel::{Band, Dropout, Pages, Plane, Scaling, Sequence, Slopes, Tiled};
 
 pub(crate) static TABLE: &Table = &[
+    ("aclnnAttentionUpdate", update::parts),
     ("aclnnFlashAttentionScore", train::score),
     ("aclnnFlashAttentionScoreGrad", backward::score),
     ("aclnnFlashAttentionScoreGradV2", backward::score_v2),
@@ -52,6 +54,8 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnPromptFlashAttention", infer::prompt),
     ("aclnnPromptFlashAttentionV2", infer::prompt_v2),
     ("aclnnPromptFlashAttentionV3", infer::prompt_v3),
+    ("aclnnRingAttentionUpdate", update::ring),
+    ("aclnnRingAttentionUpdateV2", update::ring_v2),
 ];
 
 /// A mask that names excluded columns, or the rule of one.

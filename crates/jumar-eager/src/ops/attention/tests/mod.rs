@@ -3,6 +3,7 @@
 
 mod inference;
 mod training;
+mod update;
 
 use crate::trial::Trial;
 

@@ -8,7 +8,7 @@ use super::{
 use crate::trial::{Outcome, Trial};
 
 /// Sets the parameters that both directions of training have.
-fn trained(trial: Trial, problem: &Problem, layout: &str, limits: Limits) -> Trial {
+pub(super) fn trained(trial: Trial, problem: &Problem, layout: &str, limits: Limits) -> Trial {
     trial
         .heads("query", layout, &problem.query)
         .heads("value", layout, &problem.value)
@@ -21,7 +21,7 @@ fn trained(trial: Trial, problem: &Problem, layout: &str, limits: Limits) -> Tri
         .int("sparseMode", limits.mode)
 }
 
-fn forward(trial: Trial, problem: &Problem, layout: &str) -> Outcome {
+pub(super) fn forward(trial: Trial, problem: &Problem, layout: &str) -> Outcome {
     let [batch, heads, rows, _] = problem.query.dims;
     let mut out = problem.query.dims;
     out[3] = problem.value.dims[3];
