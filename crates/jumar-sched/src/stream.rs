@@ -447,13 +447,8 @@ impl Stream {
         };
         let until = held.timer.map(|(expiry, _)| expiry);
         let registered = match &held.cause {
-            Cause::Signal(signal) => {
-                if again {
-                    // An earlier look registered, and the call that brought us here may have been another's.
-                    signal.forget(&me);
-                }
-                signal.register(me)
-            }
+            // An earlier look registered, where the call that brought us here was another's.
+            Cause::Signal(signal) => signal.register(me),
             Cause::Condition(condition) => {
                 if !again {
                     self.pool.add_value_wait(self.clone(), condition);
@@ -479,10 +474,30 @@ impl Stream {
             latch: latch.clone(),
             wait: latch.begin_wait(),
         });
-        let condition: Arc<dyn Condition> = wait.clone();
-        self.pool.add_value_wait(self.clone(), &condition);
-        if let Some(held) = &mut *self.held.lock() {
-            held.latch = Some(wait.clone());
+        self.begin_to_poll(wait)
+    }
+
+    /// Has the latch polled, unless it is polled already or the signal that it belongs to does not hold the stream any more. Returns what
+    /// is polled.
+    fn begin_to_poll(self: &Arc<Self>, wait: Arc<LatchWait>) -> Arc<LatchWait> {
+        // Under the lock: who ends the wait meanwhile takes both away, or neither is there.
+        let mut held = self.held.lock();
+        let Some(UnsatisfiedWait {
+            cause: Cause::Signal(signal),
+            latch,
+            ..
+        }) = &mut *held
+        else {
+            return wait;
+        };
+        if let Some(polled) = latch {
+            return polled.clone();
+        }
+        let holds_it = |latch: &Arc<dyn SharedLatch>| Arc::ptr_eq(latch, &wait.latch);
+        if signal.shared_latch().is_some_and(holds_it) {
+            let condition: Arc<dyn Condition> = wait.clone();
+            self.pool.add_value_wait(self.clone(), &condition);
+            *latch = Some(wait.clone());
         }
         wait
     }
@@ -745,6 +760,10 @@ impl Waiter for Stream {
         }
         self.pool.push(self.clone(), true, Cost::Bounded);
         self.call_parked();
+    }
+
+    fn shared(self: Arc<Self>, latch: &Arc<dyn SharedLatch>) {
+        self.poll_latch(latch);
     }
 }
 
