@@ -132,7 +132,7 @@ impl Signal {
         }
     }
 
-    /// Moves the state of an untimed signal to a latch, which is clear and which nobody else knows yet. Waiters stay registered, so that
+    /// Moves the state of an untimed signal to a latch, which is clear and which no other process has yet. Waiters stay registered, so that
     /// they hear a set that comes next. Does nothing where the signal has a latch already.
     pub fn share(&self, latch: Arc<dyn SharedLatch>) {
         let waiters = {
@@ -274,7 +274,7 @@ impl Signal {
     }
 
     /// Registers a waiter, once, unless the signal is set already. Returns whether it is registered. What another process sets notifies
-    /// nobody: who waits for a signal with a [`Signal::shared_latch`] polls it besides.
+    /// no waiter: one for a signal with a [`Signal::shared_latch`] polls it besides.
     pub fn register(&self, waiter: Arc<dyn Waiter>) -> bool {
         let mut waiters = self.waiters.lock();
         let mut seen = self.word.load(Ordering::Relaxed);
@@ -398,7 +398,7 @@ mod tests {
         assert_eq!(signal.waiters(), 0);
     }
 
-    /// A latch that counts nothing and is deserted by nobody.
+    /// A latch whose other processes never end.
     #[derive(Default)]
     struct Plain(AtomicUsize);
 
@@ -430,7 +430,7 @@ mod tests {
         }
 
         fn desertion(&self) -> Error {
-            unreachable!("nobody deserts it")
+            unreachable!("its other processes never end")
         }
     }
 
@@ -451,12 +451,12 @@ mod tests {
     }
 
     #[test]
-    fn waiters_of_a_signal_that_is_shared_look_again_and_are_notified_of_the_next_set() {
+    fn waiters_of_a_signal_are_notified_when_it_is_shared_and_of_the_next_set() {
         let (signal, latch) = (Signal::untimed(), Arc::new(Plain::default()));
         let count = Arc::new(Count::default());
         assert!(signal.register(count.clone()));
         signal.share(latch);
-        assert_eq!(count.0.load(Ordering::Relaxed), 1, "looks again");
+        assert_eq!(count.0.load(Ordering::Relaxed), 1, "notified of the latch");
         assert!(!signal.is_set());
         assert!(signal.register(count.clone()));
         signal.set();

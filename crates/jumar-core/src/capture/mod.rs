@@ -182,7 +182,7 @@ struct CapturedStream {
     /// Whether it starts with the graph; otherwise something has to activate it.
     head: bool,
     /// The stream of the device that it takes in a captured graph. A bound stream is one itself.
-    _place: Option<ModelStream>,
+    _stream: Option<ModelStream>,
 }
 
 /// One recorded task.

@@ -87,7 +87,7 @@ impl Graph {
     }
 
     fn first_stream(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
-        let place = self.take_stream(stream)?;
+        let taken = self.take_stream(stream)?;
         let mut inner = self.inner.lock();
         // The context, or the model that a branch belongs to, may have been destroyed since the phase was set.
         if inner.phase != Phase::Capturing {
@@ -101,7 +101,7 @@ impl Graph {
             .map_err(|other| other.in_the_way(stream))?;
         inner
             .captured_streams
-            .push(CapturedStream::new(stream, true, Some(place)));
+            .push(CapturedStream::new(stream, true, Some(taken)));
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl Graph {
             self.invalidate(&error);
             return Err(error);
         }
-        let place = self
+        let taken = self
             .take_stream(stream)
             .inspect_err(|error| self.invalidate(error))?;
         let mut inner = self.inner.lock();
@@ -222,7 +222,7 @@ impl Graph {
             .map_err(|other| other.in_the_way(stream))?;
         inner
             .captured_streams
-            .push(CapturedStream::new(stream, true, Some(place)));
+            .push(CapturedStream::new(stream, true, Some(taken)));
         inner.add(
             captured_stream,
             Recording {
@@ -249,10 +249,10 @@ impl CapturedStream {
     pub(super) fn new(
         stream: &Arc<Stream>,
         head: bool,
-        place: Option<ModelStream>,
+        taken: Option<ModelStream>,
     ) -> CapturedStream {
         CapturedStream {
-            _place: place,
+            _stream: taken,
             stream: stream.id(),
             number: stream.number(),
             attached: Some(stream.clone()),

@@ -40,7 +40,7 @@ impl SharedLatch for Latch {
     }
 
     fn desertion(&self) -> Error {
-        Error::new(ErrorKind::RuntimeInternal, "nobody is left")
+        Error::new(ErrorKind::RuntimeInternal, "no process is left")
     }
 }
 
@@ -154,7 +154,7 @@ fn a_wait_that_expires_leaves_a_shared_signal_to_the_next_one() {
 }
 
 #[test]
-fn a_wait_that_nobody_can_end_fails_and_what_was_set_before_counts() {
+fn a_wait_that_no_process_can_end_fails_and_what_was_set_before_counts() {
     let executor = executor(1);
     let (watcher, latch) = (
         Arc::new(RecordingObserver::default()),
