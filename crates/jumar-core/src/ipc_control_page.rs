@@ -308,19 +308,19 @@ fn gone(what: &str) -> Error {
     .fix("Look why the other process ended; the wait was given up so that this one continues.")
 }
 
-/// Lets one look at the other processes in an interval.
+/// Limits how often the other processes are polled.
 #[derive(Default)]
 struct PollLimit(AtomicU64);
 
 impl PollLimit {
-    fn is_due(&self) -> bool {
+    fn is_over(&self) -> bool {
         let now = now_ns();
-        let due = now >= self.0.load(Ordering::Relaxed);
-        if due {
+        let over = now >= self.0.load(Ordering::Relaxed);
+        if over {
             let next = now + POLL_INTERVAL.as_nanos() as u64;
             self.0.store(next, Ordering::Relaxed);
         }
-        due
+        over
     }
 }
 

@@ -111,7 +111,7 @@ impl SharedLatch for SharedBit {
     }
 
     fn examine(&self) {
-        if self.poll_limit.is_due() {
+        if self.poll_limit.is_over() {
             self.poll_others();
         }
     }

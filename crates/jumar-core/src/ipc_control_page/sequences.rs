@@ -218,7 +218,7 @@ impl SharedLatch for SharedRecord {
     }
 
     fn examine(&self) {
-        if self.poll_limit.is_due() && !is_present(&*self.control_page, self.recorder) {
+        if self.poll_limit.is_over() && !is_present(&*self.control_page, self.recorder) {
             self.is_gone.store(true, Ordering::Release);
         }
     }
