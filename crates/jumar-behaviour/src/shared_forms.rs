@@ -230,7 +230,7 @@ impl Made {
     }
 }
 
-/// Makes notifies and events, prints their keys, and lives until nobody needs them any more: the other process of the form `imported`.
+/// Makes notifies and events, prints their keys, and ends when its standard input does: the other process of the form `imported`.
 ///
 /// # Errors
 /// What cannot be made.

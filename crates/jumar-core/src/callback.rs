@@ -1,8 +1,8 @@
 //! Host callbacks: functions of the program under test that run on the host, in stream order.
 //!
-//! Two ways, which one stream never mixes. A *reporter* is a thread of the program that asks for callbacks
-//! (`process`); streams are subscribed to it. A *host thread* belongs to one stream and is made by the runtime at the
-//! stream's first host function. Either has a callback queue. The stream's task only appends the callback to that queue; if the
+//! Two ways. A *reporter* is a thread of the program that asks for callbacks, or for host functions
+//! (`process`); streams are subscribed to it, to one for each. A *host thread* belongs to one stream and is made by the runtime at the
+//! first host function of a stream without subscriptions, which takes none later. Either has a callback queue. The stream's task only appends the callback to that queue; if the
 //! callback blocks the stream, the next task waits for the signal that is set when the callback returned, so no worker is
 //! blocked. A queue that is closed, or that the stream has left, refuses: the callback is not run, its signal is set, and the task fails.
 
@@ -45,17 +45,33 @@ struct CallbackThread {
     queue: Arc<dyn Queue>,
 }
 
-/// Where a stream's callbacks go.
+/// Where a stream's callbacks go, and where its host functions do: each to a thread of its own, or both to one.
 #[derive(Default)]
-pub(crate) enum Subscription {
+pub(crate) struct Subscriptions {
+    callbacks: Subscription,
+    host_functions: Subscription,
+}
+
+impl Subscriptions {
+    fn of(&mut self, role: Role) -> &mut Subscription {
+        match role {
+            Role::Callbacks => &mut self.callbacks,
+            Role::HostFunctions => &mut self.host_functions,
+        }
+    }
+}
+
+/// Where a stream's callbacks of a role go.
+#[derive(Default)]
+enum Subscription {
     #[default]
     None,
     Thread {
-        role: Role,
         thread: u64,
         callbacks: Arc<CallbackQueue>,
         spare: ReturnedFreeList,
     },
+    /// To a thread that the runtime made for the stream's host functions.
     HostThread(Arc<CallbackQueue>),
 }
 
@@ -411,28 +427,26 @@ impl CallbackDispatcher {
         let key = (role, thread);
         const MAX_THREADS: usize = 1024;
         let mut threads = self.threads.lock();
-        let mut subscription = stream.subscription.lock();
-        match &*subscription {
-            Subscription::None => {}
-            Subscription::Thread { thread: other, .. } => {
-                return Err(Error::new(
-                    ErrorKind::StreamSubscribe,
-                    format!(
-                        "stream {} is subscribed to thread {other:#x} already",
-                        stream.number()
-                    ),
-                ));
-            }
-            Subscription::HostThread(_) => {
-                return Err(Error::new(
-                    ErrorKind::StreamSubscribe,
-                    format!(
-                        "stream {} runs host functions on a thread of its own",
-                        stream.number()
-                    ),
-                )
-                .fix("Use one of the two kinds of callbacks on a stream."));
-            }
+        let mut subscriptions = stream.subscriptions.lock();
+        if matches!(subscriptions.host_functions, Subscription::HostThread(_)) {
+            return Err(Error::new(
+                ErrorKind::StreamSubscribe,
+                format!(
+                    "stream {} runs host functions on a thread of its own",
+                    stream.number()
+                ),
+            )
+            .fix("Subscribe the stream before its first host function, or use one of the two kinds of callbacks on it."));
+        }
+        let subscription = subscriptions.of(role);
+        if let Subscription::Thread { thread: other, .. } = subscription {
+            return Err(Error::new(
+                ErrorKind::StreamSubscribe,
+                format!(
+                    "stream {} is subscribed to thread {other:#x} already",
+                    stream.number()
+                ),
+            ));
         }
         if threads.len() >= MAX_THREADS && !threads.contains_key(&key) {
             return Err(Error::new(
@@ -472,7 +486,6 @@ impl CallbackDispatcher {
         *reporter.streams.lock() += 1;
         reporter.callbacks.admit(stream.id());
         *subscription = Subscription::Thread {
-            role,
             thread,
             callbacks: reporter.callbacks.clone(),
             spare: ReturnedFreeList::default(),
@@ -512,19 +525,17 @@ impl CallbackDispatcher {
         stream: &Stream,
     ) -> Result<Arc<CallbackQueue>> {
         let mut threads = self.threads.lock();
-        let mut subscription = stream.subscription.lock();
+        let mut subscriptions = stream.subscriptions.lock();
+        let subscription = subscriptions.of(role);
         let callbacks = match &*subscription {
             Subscription::Thread {
-                role: reported,
                 thread: subscribed,
                 callbacks,
                 ..
-            } if *subscribed == thread && *reported == role => callbacks.clone(),
+            } if *subscribed == thread => callbacks.clone(),
             Subscription::Thread {
-                role: reported,
-                thread: subscribed,
-                ..
-            } if *reported == role => {
+                thread: subscribed, ..
+            } => {
                 return Err(Error::new(
                     ErrorKind::ThreadSubscribe,
                     format!(
@@ -533,7 +544,7 @@ impl CallbackDispatcher {
                     ),
                 ));
             }
-            Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
+            Subscription::None | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::StreamSubscribe,
                     format!("stream {} is not subscribed to any thread", stream.number()),
@@ -559,31 +570,37 @@ impl CallbackDispatcher {
 
     /// Drops the callbacks of a stream that have not begun.
     pub(crate) fn drop_pending(&self, stream: &Stream) {
-        let callbacks = match &*stream.subscription.lock() {
-            Subscription::None => return,
-            Subscription::Thread { callbacks, .. } | Subscription::HostThread(callbacks) => {
-                callbacks.clone()
-            }
+        let queues = {
+            let subscriptions = stream.subscriptions.lock();
+            [&subscriptions.callbacks, &subscriptions.host_functions].map(|subscription| {
+                match subscription {
+                    Subscription::None => None,
+                    Subscription::Thread { callbacks, .. }
+                    | Subscription::HostThread(callbacks) => Some(callbacks.clone()),
+                }
+            })
         };
-        // The program may have taken back what the functions need.
-        drop(callbacks.take_of(stream.id(), false));
+        for callbacks in queues.into_iter().flatten() {
+            // The program may have taken back what the functions need.
+            drop(callbacks.take_of(stream.id(), false));
+        }
     }
 
     /// Ends whatever a stream that goes away was subscribed to.
     pub(crate) fn forget(&self, stream: &Stream) {
         let mut threads = self.threads.lock();
-        match std::mem::take(&mut *stream.subscription.lock()) {
-            Subscription::None => {}
-            Subscription::Thread {
-                role,
-                thread,
-                callbacks,
-                ..
-            } => {
-                callbacks.dismiss(stream.id());
-                Self::leave(&mut threads, (role, thread));
+        let mut subscriptions = std::mem::take(&mut *stream.subscriptions.lock());
+        for role in [Role::Callbacks, Role::HostFunctions] {
+            match std::mem::take(subscriptions.of(role)) {
+                Subscription::None => {}
+                Subscription::Thread {
+                    thread, callbacks, ..
+                } => {
+                    callbacks.dismiss(stream.id());
+                    Self::leave(&mut threads, (role, thread));
+                }
+                Subscription::HostThread(callbacks) => callbacks.close(),
             }
-            Subscription::HostThread(callbacks) => callbacks.close(),
         }
     }
 
@@ -638,17 +655,14 @@ impl CallbackDispatcher {
         caller: &Caller<'_>,
     ) -> Result<()> {
         let _accepted = stream.submitter()?;
-        let program = match &mut *stream.subscription.lock() {
+        let program = match &mut stream.subscriptions.lock().callbacks {
             Subscription::Thread {
-                role: Role::Callbacks,
-                callbacks,
-                spare,
-                ..
+                callbacks, spare, ..
             } => {
                 let returned = blocks.then(|| spare.take(stream));
                 CallbackTask::new(callbacks, function, returned, stream)
             }
-            Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
+            Subscription::None | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::NoSubscriber,
                     format!(
@@ -673,25 +687,27 @@ impl CallbackDispatcher {
     ) -> Result<()> {
         let _accepted = stream.submitter()?;
         let callbacks = {
-            let mut subscription = stream.subscription.lock();
-            match &*subscription {
-                Subscription::HostThread(callbacks)
-                | Subscription::Thread {
-                    role: Role::HostFunctions,
-                    callbacks,
-                    ..
-                } => callbacks.clone(),
-                Subscription::Thread { thread, .. } => {
+            let mut subscriptions = stream.subscriptions.lock();
+            let Subscriptions {
+                callbacks: reported,
+                host_functions,
+            } = &mut *subscriptions;
+            match (&*host_functions, reported) {
+                (
+                    Subscription::HostThread(callbacks) | Subscription::Thread { callbacks, .. },
+                    _,
+                ) => callbacks.clone(),
+                (Subscription::None, Subscription::Thread { thread, .. }) => {
                     return Err(Error::new(
                         ErrorKind::StreamSubscribe,
                         format!(
-                            "stream {} is subscribed to thread {thread:#x}",
+                            "the callbacks of stream {} go to thread {thread:#x}, and no thread is subscribed to its host functions",
                             stream.number()
                         ),
                     )
-                    .fix("Launch a callback for the subscribed thread instead, or end the subscription."));
+                    .fix("Launch a callback for the subscribed thread instead, subscribe a thread to the host functions, or end the subscription."));
                 }
-                Subscription::None => {
+                (Subscription::None, Subscription::None | Subscription::HostThread(_)) => {
                     let callbacks: Arc<CallbackQueue> = Arc::default();
                     callbacks.admit(stream.id());
                     let at_work = callbacks.clone();
@@ -708,7 +724,7 @@ impl CallbackDispatcher {
                                 format!("no thread could be made for host functions: {error}"),
                             )
                         })?;
-                    *subscription = Subscription::HostThread(callbacks.clone());
+                    *host_functions = Subscription::HostThread(callbacks.clone());
                     callbacks
                 }
             }

@@ -75,6 +75,19 @@ pub struct Limits {
     pub events: u32,
     /// Notifies.
     pub notifies: u32,
+    /// Copies of one batch.
+    pub batch_copies: u32,
+}
+
+/// How many of a device's streams are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamUse {
+    /// In all.
+    pub used: u32,
+    /// By captured models, of which each takes one for each stream that was captured into it, for as long as it lives.
+    pub by_models: u32,
+    /// How many there are.
+    pub limit: u32,
 }
 
 /// A device.
@@ -91,6 +104,8 @@ pub struct Device {
     /// Ended under the primary slot's lock.
     pub(crate) epoch: DeviceEpoch,
     pub(crate) streams: Count,
+    /// How many of the streams captured models take.
+    model_streams: AtomicU32,
     pub(crate) events: Count,
     pub(crate) notifies: Count,
 }
@@ -138,6 +153,43 @@ impl Count {
     }
 }
 
+/// A stream of a device that a captured model takes until it is destroyed.
+pub(crate) struct ModelStream(Arc<Device>);
+
+impl ModelStream {
+    /// Takes one for a stream that is captured.
+    ///
+    /// # Errors
+    /// `NoStreamResource`.
+    pub(crate) fn take(device: &Arc<Device>, captured: &crate::Stream) -> Result<ModelStream> {
+        let used = device.stream_use();
+        device
+            .streams
+            .take(ErrorKind::NoStreamResource, "streams")
+            .map_err(|error| {
+                Error::new(
+                    error.kind(),
+                    format!(
+                        "stream {} cannot be captured: a captured model takes a stream of the device for each stream in it, and all {} are in use, {} of them by models",
+                        captured.number(),
+                        used.limit,
+                        used.by_models
+                    ),
+                )
+                .fix("Destroy models that are not executed any more (aclmdlRIDestroy), or capture fewer of them: fewer sizes, or fewer streams for each.")
+            })?;
+        device.model_streams.fetch_add(1, Ordering::Relaxed);
+        Ok(ModelStream(device.clone()))
+    }
+}
+
+impl Drop for ModelStream {
+    fn drop(&mut self) {
+        self.0.model_streams.fetch_sub(1, Ordering::Relaxed);
+        self.0.streams.give_back();
+    }
+}
+
 impl Device {
     pub(crate) fn new(number: u32, profile: Profile) -> Self {
         Device {
@@ -149,6 +201,7 @@ impl Device {
             used_high: AtomicU64::new(0),
             epoch: DeviceEpoch::default(),
             streams: Count::new(profile.limits.streams),
+            model_streams: AtomicU32::new(0),
             events: Count::new(profile.limits.events),
             notifies: Count::new(profile.limits.notifies),
             profile,
@@ -163,6 +216,15 @@ impl Device {
     /// Returns the device's profile.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Returns how many of the device's streams are in use.
+    pub fn stream_use(&self) -> StreamUse {
+        StreamUse {
+            used: self.streams.limit - self.streams.available(),
+            by_models: self.model_streams.load(Ordering::Relaxed),
+            limit: self.streams.limit,
+        }
     }
 
     /// Returns the bytes of device memory that are free and the bytes in all.
@@ -459,6 +521,7 @@ mod tests {
             streams: 1,
             events: 1,
             notifies: 1,
+            batch_copies: 1,
         };
         let profile = Profile {
             soc_name: String::new(),

@@ -28,7 +28,9 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::capture::{EventAction, Mark, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase, WaitEnd};
-use crate::ipc_control_page::{IpcControlPage, Kind, Lanes, SharedRecord, wait_for_other_process};
+use crate::ipc_control_page::{
+    IpcControlPage, Kind, Sequences, SharedRecord, wait_for_other_process,
+};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 use fast_record::FastRecord;
@@ -83,7 +85,7 @@ pub struct Event {
     counted: bool,
     shared: Arc<Shared>,
     /// Where other processes see the records, for an event that is made for several.
-    lanes: Option<Lanes>,
+    sequences: Option<Sequences>,
     /// The level of a classic event that streams can wait for.
     level: Arc<Signal>,
     state: Mutex<State>,
@@ -179,7 +181,7 @@ impl Event {
                     device: device.clone(),
                     counted,
                     shared: shared.clone(),
-                    lanes: control_page.map(Lanes::new),
+                    sequences: control_page.map(Sequences::new),
                     // A level is not timed: the record beside it is, where the event keeps time.
                     level: Arc::new(Signal::untimed()),
                     state: Mutex::new(State::new()),
@@ -306,18 +308,18 @@ impl Event {
         let point = if self.is_level() && !self.keeps_time() {
             Point::Position(stream.queue_set(caller, self.level.clone(), op)?)
         } else {
-            let signal = match (&state.next, &self.lanes) {
+            let signal = match (&state.next, &self.sequences) {
                 (Some(next), _) => next.clone(),
                 (None, None) => state.spare.take(self.keeps_time()),
-                (None, Some(lanes)) => {
-                    let record = Arc::new(lanes.next(stream.id())?);
+                (None, Some(sequences)) => {
+                    let record = Arc::new(sequences.next(stream.id())?);
                     shared_record = Some(record.clone());
                     Arc::new(Signal::shared(record))
                 }
             };
             stream.queue_set(caller, signal.clone(), op)?;
-            if let (Some(lanes), Some(record)) = (&self.lanes, &shared_record) {
-                lanes.publish(record, stream.id());
+            if let (Some(sequences), Some(record)) = (&self.sequences, &shared_record) {
+                sequences.publish(record, stream.id());
             }
             if self.is_level() {
                 stream.queue_part(caller, Task::Set(self.level.clone()));
@@ -537,7 +539,7 @@ impl Event {
 
     /// Returns the newest record if another process made it.
     fn of_other_process(&self, state: &State) -> Option<SharedRecord> {
-        let newest = self.lanes.as_ref()?.newest()?;
+        let newest = self.sequences.as_ref()?.newest()?;
         let is_own = |own: &Arc<SharedRecord>| own.is(&newest);
         (!state.newest_shared.as_ref().is_some_and(is_own)).then_some(newest)
     }
@@ -693,8 +695,8 @@ impl Event {
     /// # Errors
     /// `InvalidValue`: it was not made for several processes, or comes from another one itself.
     pub fn export(&self) -> Result<u64> {
-        match &self.lanes {
-            Some(lanes) => lanes.control_page().share(false),
+        match &self.sequences {
+            Some(sequences) => sequences.control_page().share(false),
             None => Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!("event {} was not made with the IPC flag", self.number),

@@ -3,13 +3,13 @@
 //! A control page is one page of physical memory that is mapped and shared like any other. Every process that maps it is in its list
 //! with its number and the moment at which it was started.
 //!
-//! What the words mean is in [`bit`] (a notify) and [`lanes`] (the records of an event). Both are latches beneath a signal
+//! What the words mean is in [`bit`] (a notify) and [`sequences`] (the records of an event). Both are latches beneath a signal
 //! ([`SharedLatch`]): what is queued, and in which order, is decided by the code of notifies and events of one process. A waiter
 //! checks from time to time whether the possible writers are alive; if none is, the wait ends and its task fails: a process that dies
 //! blocks no other.
 
 mod bit;
-mod lanes;
+mod sequences;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use jumar_hal::{Backend, Device, Physical, SharedLatch, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 pub(crate) use bit::SharedBit;
-pub(crate) use lanes::{Lanes, SharedRecord};
+pub(crate) use sequences::{Sequences, SharedRecord};
 
 /// The length of a control page.
 const BYTES: usize = 4096;
@@ -308,19 +308,19 @@ fn gone(what: &str) -> Error {
     .fix("Look why the other process ended; the wait was given up so that this one continues.")
 }
 
-/// Lets one look at the other processes in an interval.
+/// Limits how often the other processes are polled.
 #[derive(Default)]
 struct PollLimit(AtomicU64);
 
 impl PollLimit {
-    fn is_due(&self) -> bool {
+    fn is_over(&self) -> bool {
         let now = now_ns();
-        let due = now >= self.0.load(Ordering::Relaxed);
-        if due {
+        let over = now >= self.0.load(Ordering::Relaxed);
+        if over {
             let next = now + POLL_INTERVAL.as_nanos() as u64;
             self.0.store(next, Ordering::Relaxed);
         }
-        due
+        over
     }
 }
 
@@ -497,39 +497,42 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_whose_process_died_with_a_record_pending_is_left_alone() {
+    fn a_sequence_whose_process_died_with_a_record_pending_is_left_alone() {
         let machine = Machine::new(&[(10, 100), (11, 200)]);
         let (first, second) = (machine.quiet(10), machine.quiet(11));
         let slots = [&first, &second].map(|process| take_entry(process).expect("entries are free"));
-        assert_eq!(lanes::take_lane(&first, slots[0]), Some(0));
-        // Neither the lane of a living process nor, after its death, one with a record that is not reached.
-        assert_eq!(lanes::take_lane(&second, slots[1]), Some(1));
-        first.write(lanes::begun(0), 1);
+        assert_eq!(sequences::take_sequence(&first, slots[0]), Some(0));
+        // Neither the sequence of a living process nor, after its death, one with a record that is not reached.
+        assert_eq!(sequences::take_sequence(&second, slots[1]), Some(1));
+        first.write(sequences::begun(0), 1);
         machine.end(10);
-        assert_eq!(lanes::take_lane(&second, slots[1]), Some(2));
-        second.write(lanes::reached(0), 1);
-        assert_eq!(lanes::take_lane(&second, slots[1]), Some(0));
+        assert_eq!(sequences::take_sequence(&second, slots[1]), Some(2));
+        second.write(sequences::reached(0), 1);
+        assert_eq!(sequences::take_sequence(&second, slots[1]), Some(0));
     }
 
     #[test]
-    fn two_processes_that_take_a_lane_at_once_get_one_each() {
+    fn two_processes_that_take_a_sequence_at_once_get_one_each() {
         for step in 0..12 {
             let machine = Machine::new(&[(10, 100), (11, 200), (12, 300)]);
             let slots =
                 [10, 11, 12].map(|number| take_entry(&machine.quiet(number)).expect("free"));
-            // The lane was another process's, which has ended.
-            assert_eq!(lanes::take_lane(&machine.quiet(10), slots[0]), Some(0));
+            // The sequence was another process's, which has ended.
+            assert_eq!(
+                sequences::take_sequence(&machine.quiet(10), slots[0]),
+                Some(0)
+            );
             machine.end(10);
             let (steps, second) = (Cell::new(0), Cell::new(None));
             let act = || {
                 if steps.replace(steps.get() + 1) == step {
-                    second.set(lanes::take_lane(&machine.quiet(12), slots[2]));
+                    second.set(sequences::take_sequence(&machine.quiet(12), slots[2]));
                 }
             };
-            let first = lanes::take_lane(&machine.process(11, &act), slots[1]);
+            let first = sequences::take_sequence(&machine.process(11, &act), slots[1]);
             let second = second
                 .get()
-                .or_else(|| lanes::take_lane(&machine.quiet(12), slots[2]));
+                .or_else(|| sequences::take_sequence(&machine.quiet(12), slots[2]));
             assert!(first.is_some() && second.is_some());
             assert_ne!(first, second, "after step {step}");
         }
@@ -541,19 +544,22 @@ mod tests {
         let slots = [10, 11].map(|number| take_entry(&machine.quiet(number)).expect("free"));
         let observer = machine.quiet(1);
         let observe = || {
-            if let Some((lane, number)) = lanes::newest(&observer) {
-                let recorder = observer.read(lanes::owner(lane));
-                let begun = observer.read(lanes::begun(lane));
-                assert!(is_present(&observer, recorder), "somebody is waited for");
-                assert!(begun >= number, "the record is in its lane");
+            if let Some((sequence, number)) = sequences::newest(&observer) {
+                let recorder = observer.read(sequences::owner(sequence));
+                let begun = observer.read(sequences::begun(sequence));
+                assert!(
+                    is_present(&observer, recorder),
+                    "the recorder is in the list"
+                );
+                assert!(begun >= number, "the record is in its sequence");
             }
         };
         for (number, slot) in [(10, slots[0]), (11, slots[1])] {
             let process = machine.process(number, &observe);
-            let lane = lanes::take_lane(&process, slot).expect("lanes are free");
-            lanes::publish(&process, lane, 1);
+            let sequence = sequences::take_sequence(&process, slot).expect("sequences are free");
+            sequences::publish(&process, sequence, 1);
         }
-        assert_eq!(lanes::newest(&observer), Some((1, 1)));
+        assert_eq!(sequences::newest(&observer), Some((1, 1)));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub use capture::{
 };
 pub use context::{Context, Team};
 pub use count_notify::{CountChange, CountNotify, CountWait};
-pub use device::{Chip, Device, Limits, Profile};
+pub use device::{Chip, Device, Limits, Profile, StreamUse};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe, Rows, WaitEnd};
 pub use ipc::MemoryName;

@@ -95,6 +95,8 @@ impl Owner {
 /// The live allocations of a runtime, by address.
 pub struct Space {
     blocks: SpinLock<BTreeMap<usize, Block>>,
+    /// Registered parts of pinned memory, which streams reach without that. Locked under the lock of the blocks.
+    registered_pinned: SpinLock<BTreeMap<usize, Span>>,
     /// Reserved addresses, by start: the device and the range. What is mapped there stands among the blocks.
     reserved: RwLock<BTreeMap<usize, (u32, Span)>>,
     /// How many there are, so that those who have none pay for none.
@@ -153,6 +155,7 @@ impl Space {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
         Space {
             blocks: SpinLock::default(),
+            registered_pinned: SpinLock::default(),
             reserved: RwLock::new(BTreeMap::new()),
             reservations: AtomicUsize::new(0),
             numbers: AtomicU64::new(0),
@@ -240,7 +243,7 @@ impl Space {
         Ok(block)
     }
 
-    /// Puts the program's own host memory among the blocks.
+    /// Puts the program's own host memory among the blocks. Pinned memory, which is there already, is noted as registered, too.
     pub(crate) fn register(&self, span: Span, by: &'static str) -> Result<()> {
         let bad = |kind, what: &str| {
             let sentence = format!(
@@ -250,13 +253,33 @@ impl Space {
             );
             Err(Error::new(kind, sentence))
         };
-        if self.is_ours(span.address()) {
+        let mut blocks = self.blocks.lock();
+        let pinned = Self::holding(&blocks, span.address())
+            .filter(|block| block.home == MemoryKind::Pinned && span.end() <= block.span.end());
+        if pinned.is_some() {
+            let mut registered = self.registered_pinned.lock();
+            let overlapping = registered
+                .range(..span.end())
+                .next_back()
+                .is_some_and(|(_, other)| other.overlaps(span));
+            if !overlapping {
+                registered.insert(span.address(), span);
+                return Ok(());
+            }
+            drop(registered);
+            drop(blocks);
             return bad(
-                ErrorKind::InvalidValue,
-                "are memory of the runtime, which needs no registration",
+                ErrorKind::HostRangeRegistered,
+                "are registered already, at least in part",
             );
         }
-        let mut blocks = self.blocks.lock();
+        if self.is_ours(span.address()) {
+            drop(blocks);
+            return bad(
+                ErrorKind::InvalidValue,
+                "are neither memory of the program nor one pinned allocation",
+            );
+        }
         let overlapping = blocks
             .range(..span.end())
             .next_back()
@@ -284,6 +307,17 @@ impl Space {
         drop(blocks);
         // A range that was looked up as ordinary host memory before is not remembered, so nothing has to be forgotten.
         Ok(())
+    }
+
+    /// Ends the registration of a part of pinned memory that starts at the address. Returns whether there was one.
+    pub(crate) fn unregister_pinned(&self, address: usize) -> bool {
+        self.registered_pinned.lock().remove(&address).is_some()
+    }
+
+    /// Ends the registrations of parts of pinned memory that is freed.
+    pub(crate) fn forget_registrations(&self, pinned: Span) {
+        let mut registered = self.registered_pinned.lock();
+        registered.retain(|address, _| !pinned.contains(*address));
     }
 
     /// Takes a block out that may be gone already; its address may be another block's by now. Returns whether it was there.

@@ -129,7 +129,7 @@ impl Notify {
     }
 
     /// Lets other processes have the notify. Returns the number by which they find it; with `listed_only`, those alone that
-    /// [`Notify::admit`] names. Records and waits that are queued already go on with the shared bit.
+    /// [`Notify::admit`] names. Records and waits that are queued already continue with the shared bit.
     ///
     /// # Errors
     /// `InvalidValue`: it is shared the other way already, or comes from another process itself; `OutOfMemory`.

@@ -325,6 +325,7 @@ impl Runtime {
                     Err(wrong_free(block, "pinned host memory", "device memory"))
                 }
             })?;
+        shared.space.forget_registrations(block.span);
         shared.backend.free_pinned(block.reserved);
         Ok(())
     }
@@ -342,6 +343,9 @@ impl Runtime {
     /// # Errors
     /// `HostRangeUnknown`: nothing is registered at the address.
     pub fn unregister_host(&self, address: usize) -> Result<()> {
+        if self.shared.space.unregister_pinned(address) {
+            return Ok(());
+        }
         let unknown = || {
             Error::new(
                 ErrorKind::HostRangeUnknown,

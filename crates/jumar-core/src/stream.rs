@@ -13,7 +13,7 @@ use jumar_hal::{Queue, QueueConfig, QueueObserver, Signal, Tag, Verdict};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::Caller;
-use crate::callback::{Runs, Subscription};
+use crate::callback::{Runs, Subscriptions};
 use crate::capture::{Captures, Recorder};
 use crate::context::{Context, Failure};
 use crate::gate::{Op, Phase};
@@ -54,7 +54,7 @@ pub struct Stream {
     detects_overflow: AtomicBool,
     pub(crate) overflow: Arc<Overflow>,
     interrupts: Arc<Interrupts>,
-    pub(crate) subscription: Mutex<Subscription>,
+    pub(crate) subscriptions: Mutex<Subscriptions>,
     /// How many threads are between the look whether the stream is closed and the submit of a callback.
     submitters: AtomicU32,
     /// Notified when the last of them has submitted while the stream closes.
@@ -218,7 +218,7 @@ impl Stream {
                         detects_overflow: AtomicBool::new(false),
                         overflow: context.overflow.clone(),
                         interrupts: Arc::default(),
-                        subscription: Mutex::default(),
+                        subscriptions: Mutex::default(),
                         submitters: AtomicU32::new(0),
                         submitted: Condvar::new(),
                         submitting: Mutex::new(()),
@@ -269,9 +269,17 @@ impl Stream {
     }
 
     /// Gets ready for work on the program's own host memory, which cannot be touched behind its back: what was queued is
-    /// waited for, and the caller does the work at once.
-    pub(crate) fn drain_for_host_access(&self, caller: &Caller<'_>) -> Result<()> {
-        if self.accepts()? {
+    /// waited for, and the caller does the work at once. Returns false on a stream that is bound to a model: nothing is queued
+    /// there that could be waited for, and the work becomes a task of the model, which finds the memory at each execution.
+    pub(crate) fn drain_for_host_access(&self, caller: &Caller<'_>) -> Result<bool> {
+        let recorder = match self.accepts()? {
+            true => self.recorder(),
+            false => None,
+        };
+        if let Some(recorder) = recorder {
+            if recorder.capture().is_none() {
+                return Ok(false);
+            }
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
@@ -289,7 +297,8 @@ impl Stream {
                 ),
             ));
         }
-        self.drain_reported(None, caller)
+        self.drain_reported(None, caller)?;
+        Ok(true)
     }
 
     /// Waits for everything submitted so far, in sight of probes. An expired wait does not count as a wait.

@@ -74,6 +74,11 @@ pub trait SharedLatch: Send + Sync {
 pub trait Waiter: Send + Sync {
     /// Called when the signal was set. Must be quick and must not submit to the queue that is being run.
     fn signalled(self: Arc<Self>);
+
+    /// Called when the state of the signal was moved to a latch, which the waiter polls from now on. It stays registered.
+    fn shared(self: Arc<Self>, _latch: &Arc<dyn SharedLatch>) {
+        self.signalled();
+    }
 }
 
 /// What brings a signal about that other threads or processes are to set soon. A thread that waits for a queue polls it for a
@@ -127,11 +132,11 @@ impl Signal {
         }
     }
 
-    /// Moves the state of an untimed signal to a latch, which is clear and which nobody else knows yet. Who waits looks again. Does
-    /// nothing where the signal has a latch already.
+    /// Moves the state of an untimed signal to a latch, which is clear and which no other process has yet. Waiters stay registered, so that
+    /// they hear a set that comes next. Does nothing where the signal has a latch already.
     pub fn share(&self, latch: Arc<dyn SharedLatch>) {
         let waiters = {
-            let mut waiters = self.waiters.lock();
+            let waiters = self.waiters.lock();
             if self.latch.set(latch).is_err() {
                 return;
             }
@@ -150,10 +155,10 @@ impl Signal {
                     Err(now) => seen = now,
                 }
             }
-            std::mem::take(&mut *waiters)
+            waiters.clone()
         };
         for waiter in waiters {
-            waiter.signalled();
+            waiter.shared(self.latch());
         }
     }
 
@@ -268,8 +273,8 @@ impl Signal {
         false
     }
 
-    /// Registers a waiter, unless the signal is set already. Returns whether it was registered. What another process sets notifies
-    /// nobody: who waits for a signal with a [`Signal::shared_latch`] polls it besides.
+    /// Registers a waiter, once, unless the signal is set already. Returns whether it is registered. What another process sets notifies
+    /// no waiter: one for a signal with a [`Signal::shared_latch`] polls it besides.
     pub fn register(&self, waiter: Arc<dyn Waiter>) -> bool {
         let mut waiters = self.waiters.lock();
         let mut seen = self.word.load(Ordering::Relaxed);
@@ -279,7 +284,7 @@ impl Signal {
                 .compare_exchange_weak(seen, WAITED, Ordering::AcqRel, Ordering::Acquire)
             {
                 Ok(_) => {
-                    waiters.push(waiter);
+                    push_once(&mut waiters, waiter);
                     return true;
                 }
                 Err(now) => seen = now,
@@ -287,7 +292,7 @@ impl Signal {
         }
         // A thread that finds the signal set also sees what happened before the set.
         if self.word.load(Ordering::Acquire) == SHARED && !self.latch().is_set() {
-            waiters.push(waiter);
+            push_once(&mut waiters, waiter);
             return true;
         }
         false
@@ -325,6 +330,14 @@ impl Signal {
             forgotten
         };
         forgotten.is_some()
+    }
+}
+
+fn push_once(waiters: &mut Waiters, waiter: Arc<dyn Waiter>) {
+    let is_waiter =
+        |other: &Arc<dyn Waiter>| std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(&waiter));
+    if !waiters.iter().any(is_waiter) {
+        waiters.push(waiter);
     }
 }
 
@@ -385,7 +398,7 @@ mod tests {
         assert_eq!(signal.waiters(), 0);
     }
 
-    /// A latch that counts nothing and is deserted by nobody.
+    /// A latch whose other processes never end.
     #[derive(Default)]
     struct Plain(AtomicUsize);
 
@@ -417,7 +430,7 @@ mod tests {
         }
 
         fn desertion(&self) -> Error {
-            unreachable!("nobody deserts it")
+            unreachable!("its other processes never end")
         }
     }
 
@@ -438,12 +451,12 @@ mod tests {
     }
 
     #[test]
-    fn waiters_of_a_signal_that_is_shared_look_again_and_are_notified_of_the_next_set() {
+    fn waiters_of_a_signal_are_notified_when_it_is_shared_and_of_the_next_set() {
         let (signal, latch) = (Signal::untimed(), Arc::new(Plain::default()));
         let count = Arc::new(Count::default());
         assert!(signal.register(count.clone()));
         signal.share(latch);
-        assert_eq!(count.0.load(Ordering::Relaxed), 1, "looks again");
+        assert_eq!(count.0.load(Ordering::Relaxed), 1, "notified of the latch");
         assert!(!signal.is_set());
         assert!(signal.register(count.clone()));
         signal.set();

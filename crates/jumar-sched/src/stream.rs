@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
+use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Instant, Mutex, Ordering};
 use jumar_hal::{
     Condition, Cost, Joining, Program, QueueConfig, QueueObserver, SharedLatch, Signal, Tag, Task,
     Verdict, WaitThen, Waiter, Waiters, unwind,
@@ -45,6 +45,8 @@ pub(crate) struct Stream {
     /// The position of the wait that holds the stream; 0 if none does. Written by the owner.
     held_at: AtomicU64,
     held: Mutex<Option<UnsatisfiedWait>>,
+    /// Whether that wait clears its signal. Written by the owner before the stream is blocked.
+    held_clears: AtomicBool,
     /// The first position that a parked thread waits for.
     first_waited: AtomicU64,
     parked: Mutex<Vec<Parked>>,
@@ -134,6 +136,7 @@ impl Stream {
             wait_dropped: AtomicU64::new(0),
             held_at: AtomicU64::new(0),
             held: Mutex::new(None),
+            held_clears: AtomicBool::new(false),
             first_waited: AtomicU64::new(u64::MAX),
             parked: Mutex::new(Vec::new()),
             watcher,
@@ -426,6 +429,8 @@ impl Stream {
             let Some(cause) = Cause::of(task) else {
                 return (false, None);
             };
+            let clears = matches!(task, Task::Wait { then, .. } if *then == WaitThen::Clear);
+            self.held_clears.store(clears, Ordering::Relaxed);
             self.held_at.store(position, Ordering::Release);
             // A limit beyond the clock's end is none.
             let limit = limit_of(task);
@@ -442,13 +447,8 @@ impl Stream {
         };
         let until = held.timer.map(|(expiry, _)| expiry);
         let registered = match &held.cause {
-            Cause::Signal(signal) => {
-                if again {
-                    // An earlier look registered, and the call that brought us here may have been another's.
-                    signal.forget(&me);
-                }
-                signal.register(me)
-            }
+            // An earlier look registered, where the call that brought us here was another's.
+            Cause::Signal(signal) => signal.register(me),
             Cause::Condition(condition) => {
                 if !again {
                     self.pool.add_value_wait(self.clone(), condition);
@@ -474,10 +474,30 @@ impl Stream {
             latch: latch.clone(),
             wait: latch.begin_wait(),
         });
-        let condition: Arc<dyn Condition> = wait.clone();
-        self.pool.add_value_wait(self.clone(), &condition);
-        if let Some(held) = &mut *self.held.lock() {
-            held.latch = Some(wait.clone());
+        self.begin_to_poll(wait)
+    }
+
+    /// Has the latch polled, unless it is polled already or the signal that it belongs to does not hold the stream any more. Returns what
+    /// is polled.
+    fn begin_to_poll(self: &Arc<Self>, wait: Arc<LatchWait>) -> Arc<LatchWait> {
+        // Under the lock: who ends the wait meanwhile takes both away, or neither is there.
+        let mut held = self.held.lock();
+        let Some(UnsatisfiedWait {
+            cause: Cause::Signal(signal),
+            latch,
+            ..
+        }) = &mut *held
+        else {
+            return wait;
+        };
+        if let Some(polled) = latch {
+            return polled.clone();
+        }
+        let holds_it = |latch: &Arc<dyn SharedLatch>| Arc::ptr_eq(latch, &wait.latch);
+        if signal.shared_latch().is_some_and(holds_it) {
+            let condition: Arc<dyn Condition> = wait.clone();
+            self.pool.add_value_wait(self.clone(), &condition);
+            *latch = Some(wait.clone());
         }
         wait
     }
@@ -504,6 +524,37 @@ impl Stream {
             }
             Cause::Condition(condition) => self.pool.remove_value_wait(self.age, &condition),
         }
+    }
+
+    /// Ends a wait that clears its signal on the thread that set it: set again before a worker came here, the signal would be set once
+    /// for two sets, and the second wait that they are for would never end. Called when the stream was made queued, and has to be put
+    /// into the run queue. Returns whether it still has to.
+    #[cold]
+    fn clear_at_once(self: &Arc<Self>) -> bool {
+        // Another thread may have taken the stream, and then it does all that is due.
+        let Some(mut owner) = self.ring.unlist() else {
+            return false;
+        };
+        let position = owner.position();
+        let is_due = self.held_at.load(Ordering::Relaxed) == position
+            && position > self.drop_to.load(Ordering::Acquire);
+        let is_cleared =
+            |entry: &Entry| matches!(entry.task, Task::Wait { .. }) && is_over(&entry.task);
+        if is_due && owner.peek().is_some_and(is_cleared) {
+            self.cancel_wait(position);
+            if let Some(Entry { tag, task }) = owner.next() {
+                self.perform(tag, task, true, None);
+                self.publish(&mut owner);
+            }
+        }
+        let owner = match owner.ready() {
+            true => owner,
+            false => match owner.idle() {
+                Ok(()) => return false,
+                Err(owner) => owner,
+            },
+        };
+        owner.queue()
     }
 
     #[inline]
@@ -700,10 +751,19 @@ impl Runnable for Stream {
 
 impl Waiter for Stream {
     fn signalled(self: Arc<Self>) {
-        if self.call() && !self.leave_to_poller() {
-            self.pool.push(self.clone(), true, Cost::Bounded);
-            self.call_parked();
+        if !self.call() || self.leave_to_poller() {
+            return;
         }
+        let clears = self.held_clears.load(Ordering::Relaxed) && !self.scheduled;
+        if clears && !self.clear_at_once() {
+            return;
+        }
+        self.pool.push(self.clone(), true, Cost::Bounded);
+        self.call_parked();
+    }
+
+    fn shared(self: Arc<Self>, latch: &Arc<dyn SharedLatch>) {
+        self.poll_latch(latch);
     }
 }
 

@@ -39,6 +39,13 @@ struct FileLimits {
     streams: u32,
     events: u32,
     notifies: u32,
+    #[serde(default = "usual_batch_copies")]
+    batch_copies: u32,
+}
+
+/// The copies of a batch that a profile allows which says nothing about them.
+fn usual_batch_copies() -> u32 {
+    4096
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -171,6 +178,7 @@ fn read(text: &str, whose: &str) -> Result<Profile> {
         ("streams", file.limits.streams),
         ("events", file.limits.events),
         ("notifies", file.limits.notifies),
+        ("batch_copies", file.limits.batch_copies),
     ] {
         check(what, whose, count.into(), 1, 1 << 20)?;
     }
@@ -186,6 +194,7 @@ fn profile(file: File) -> Profile {
             streams: file.limits.streams,
             events: file.limits.events,
             notifies: file.limits.notifies,
+            batch_copies: file.limits.batch_copies,
         },
         cube_cores: file.cube_cores,
         vector_cores: file.vector_cores,

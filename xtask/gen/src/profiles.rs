@@ -48,7 +48,7 @@ fn one(path: &Path) -> Result<String> {
                 "aicpu_cores"
             ]
         )?,
-        must(limits, &["streams", "events", "notifies"])?,
+        must(limits, &["streams", "events", "notifies", "batch_copies"])?,
         may(
             &chip,
             &[

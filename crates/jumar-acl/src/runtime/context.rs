@@ -14,6 +14,8 @@ pub struct Parameters {
     contexts: HashMap<(u64, u32), i64>,
     /// The overflow modes that were set, by device.
     pub(crate) overflow_modes: HashMap<u32, u32>,
+    /// The mode that was set without a context: of every device that has none of its own.
+    pub(crate) usual_overflow_mode: Option<u32>,
     /// Pairs of devices of which the first may reach into the second.
     pub(crate) peers: HashSet<(u32, i32)>,
 }

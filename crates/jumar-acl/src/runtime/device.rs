@@ -185,9 +185,10 @@ pub fn aclrtGetPhyDevIdByUserDevId(cx: &Cx<'_>, device: i32) -> Result<i32> {
     physical(cx, device)
 }
 
-/// The overflow mode is kept for the device; floating-point work here never saturates silently, whichever is chosen.
+/// The overflow mode is kept for the device; floating-point work here never saturates silently, whichever is chosen. Clients set the
+/// mode before they set a device: then it is the mode of every device that is not given another one.
 pub fn aclrtSetDeviceSatMode(cx: &Cx<'_>, mode: u32) -> Result<()> {
-    let device = cx.context()?.device().number();
+    let device = device_if_any(cx)?;
     if mode > enums::ACL_RT_OVERFLOW_MODE_INFNAN {
         return refuse(
             ErrorKind::InvalidArgument,
@@ -195,16 +196,33 @@ pub fn aclrtSetDeviceSatMode(cx: &Cx<'_>, mode: u32) -> Result<()> {
         );
     }
     let mut parameters = cx.process.parameters.lock();
-    parameters.overflow_modes.insert(device, mode);
+    match device {
+        Some(device) => drop(parameters.overflow_modes.insert(device, mode)),
+        None => parameters.usual_overflow_mode = Some(mode),
+    }
     Ok(())
 }
 
 pub fn aclrtGetDeviceSatMode(cx: &Cx<'_>) -> Result<u32> {
-    let context = cx.context()?;
-    let device = context.device();
+    let device = device_if_any(cx)?;
     let parameters = cx.process.parameters.lock();
-    let set = parameters.overflow_modes.get(&device.number()).copied();
-    Ok(set.unwrap_or_else(|| usual_overflow_mode(&device.profile().soc_name)))
+    let own = device.and_then(|device| parameters.overflow_modes.get(&device).copied());
+    let set = own.or(parameters.usual_overflow_mode);
+    drop(parameters);
+    match set {
+        Some(mode) => Ok(mode),
+        None => Ok(usual_overflow_mode(
+            &cx.process.settings()?.profile.soc_name,
+        )),
+    }
+}
+
+/// Returns the number of the calling thread's device, if it has one.
+fn device_if_any(cx: &Cx<'_>) -> Result<Option<u32>> {
+    if cx.thread.current_handle() == 0 && cx.process.default_device().is_none() {
+        return Ok(None);
+    }
+    Ok(Some(cx.context()?.device().number()))
 }
 
 /// The mode that a chip starts with: the 910B and later ones compute with infinities and NaN, the ones before saturate.

@@ -280,7 +280,8 @@ fn register(cx: &Cx<'_>, range: Span) -> Result<()> {
         return refuse(ErrorKind::InvalidArgument, "the size is 0");
     }
     cx.context()?;
-    if !range.address().is_multiple_of(PAGE) {
+    let is_pinned = cx.runtime()?.space().home_of(range.address()) == Some(MemoryKind::Pinned);
+    if !is_pinned && !range.address().is_multiple_of(PAGE) {
         return refuse(
             ErrorKind::InvalidValue,
             format!(

@@ -530,7 +530,7 @@ impl Graph {
             .map_err(|other| other.in_the_way(stream))?;
         inner
             .captured_streams
-            .push(CapturedStream::new(stream, head));
+            .push(CapturedStream::new(stream, head, None));
         Ok(())
     }
 

@@ -479,7 +479,8 @@ fn passes(wait: &Task) -> bool {
             WaitThen::Keep => signal.is_set(),
             WaitThen::Clear => signal.take(),
         },
-        Task::Until { condition, .. } => condition.holds(),
+        // A wait may change what it waited for, as one for a count that it clears.
+        Task::Until { condition, .. } => condition.holds() && condition.pass(),
         Task::Copy(_)
         | Task::Fill { .. }
         | Task::Set(_)

@@ -32,6 +32,7 @@ use jumar_hal::{Call, Queue, Signal, Task};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::context::Failure;
+use crate::device::ModelStream;
 use crate::runtime::Shared;
 use crate::{Caller, Context, Event, Stream};
 
@@ -180,6 +181,8 @@ struct CapturedStream {
     nodes: Vec<u32>,
     /// Whether it starts with the graph; otherwise something has to activate it.
     head: bool,
+    /// The stream of the device that it takes in a captured graph. A bound stream is one itself.
+    _stream: Option<ModelStream>,
 }
 
 /// One recorded task.

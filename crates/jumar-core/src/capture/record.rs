@@ -9,6 +9,7 @@ use super::{
     Action, CaptureMode, CaptureStatus, CapturedStream, EventTask, Graph, Node, Origin, OwnedOp,
     Phase, Recorder, TaskKind,
 };
+use crate::device::ModelStream;
 use crate::{Caller, Context, Event, Stream};
 
 /// A task on its way into a graph.
@@ -86,6 +87,7 @@ impl Graph {
     }
 
     fn first_stream(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
+        let taken = self.take_stream(stream)?;
         let mut inner = self.inner.lock();
         // The context, or the model that a branch belongs to, may have been destroyed since the phase was set.
         if inner.phase != Phase::Capturing {
@@ -99,8 +101,16 @@ impl Graph {
             .map_err(|other| other.in_the_way(stream))?;
         inner
             .captured_streams
-            .push(CapturedStream::new(stream, true));
+            .push(CapturedStream::new(stream, true, Some(taken)));
         Ok(())
+    }
+
+    /// Takes a stream of the device for one that is captured.
+    fn take_stream(&self, stream: &Stream) -> Result<ModelStream> {
+        match self.shared.devices.get(self.device as usize) {
+            Some(device) => ModelStream::take(device, stream),
+            None => Err(self.destroyed()),
+        }
     }
 
     /// Returns the status of a stream's capture, and its graph.
@@ -196,6 +206,9 @@ impl Graph {
             self.invalidate(&error);
             return Err(error);
         }
+        let taken = self
+            .take_stream(stream)
+            .inspect_err(|error| self.invalidate(error))?;
         let mut inner = self.inner.lock();
         if inner.phase != Phase::Capturing || inner.capture != mark.capture {
             return Ok(false);
@@ -209,7 +222,7 @@ impl Graph {
             .map_err(|other| other.in_the_way(stream))?;
         inner
             .captured_streams
-            .push(CapturedStream::new(stream, true));
+            .push(CapturedStream::new(stream, true, Some(taken)));
         inner.add(
             captured_stream,
             Recording {
@@ -233,8 +246,13 @@ impl Graph {
 }
 
 impl CapturedStream {
-    pub(super) fn new(stream: &Arc<Stream>, head: bool) -> CapturedStream {
+    pub(super) fn new(
+        stream: &Arc<Stream>,
+        head: bool,
+        taken: Option<ModelStream>,
+    ) -> CapturedStream {
         CapturedStream {
+            _stream: taken,
             stream: stream.id(),
             number: stream.number(),
             attached: Some(stream.clone()),

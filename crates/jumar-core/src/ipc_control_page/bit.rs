@@ -1,8 +1,8 @@
 //! A notify's bit.
 //!
-//! Who can set it is known to nobody: any process that has the notify may queue a record at any time, this one included. A wait is
-//! given up where experience says that nothing comes any more: the last of the other processes was killed, or ended without giving
-//! its notify back, and this process does not seem to record the notify itself. It may do so
+//! Any process that has the notify may queue a record at any time, this one included. A wait is given up where a record is not likely any
+//! more: the last of the other processes was killed, or ended without giving its notify back, and this process does not seem to record
+//! the notify itself. It may do so
 //!
 //! - if it has recorded it before, or
 //! - if it made the notify, and the others were gone before the wait began: then the wait can only be for this process.
@@ -15,7 +15,7 @@ pub(crate) struct SharedBit {
     control_page: Arc<IpcControlPage>,
     /// This process has recorded the notify.
     own_record: AtomicBool,
-    /// What the last look found, as a number.
+    /// What the last poll found, as a number.
     others: AtomicU32,
     /// How often the last of the other processes was found lost.
     desertions: AtomicU64,
@@ -42,8 +42,8 @@ impl SharedBit {
         self.own_record.store(true, Ordering::Relaxed);
     }
 
-    /// Looks after the other processes.
-    fn look(&self) -> Others {
+    /// Checks whether the other processes run.
+    fn poll_others(&self) -> Others {
         let found = others(&*self.control_page, self.control_page.slot);
         let before = self.others.swap(found as u32, Ordering::AcqRel);
         if found == Others::Lost && before != Others::Lost as u32 {
@@ -101,18 +101,18 @@ impl SharedLatch for SharedBit {
     }
 
     fn begin_wait(&self) -> u64 {
-        let found = self.look();
+        let found = self.poll_others();
         let desertions = self.desertions.load(Ordering::Acquire);
         match found == Others::Lost && self.control_page.adopted {
-            // The process that made it, and whoever else had it, is gone already.
+            // The process that made it is gone already, as are all others that had it.
             true => desertions.wrapping_sub(1),
             false => desertions,
         }
     }
 
     fn examine(&self) {
-        if self.poll_limit.is_due() {
-            self.look();
+        if self.poll_limit.is_over() {
+            self.poll_others();
         }
     }
 

@@ -84,8 +84,8 @@ impl Stream {
         if to.address() == from.address() {
             return Ok(());
         }
-        if target.home == MemoryKind::Host || source.home == MemoryKind::Host {
-            self.drain_for_host_access(caller)?;
+        let is_pageable = target.home == MemoryKind::Host || source.home == MemoryKind::Host;
+        if is_pageable && self.drain_for_host_access(caller)? {
             return copy::copy_resolved(&self.shared, target, source, caller);
         }
         let op = || Op::Copy {
@@ -153,8 +153,7 @@ impl Stream {
     #[inline(never)]
     fn fill_with_care(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
-        if target.home == MemoryKind::Host {
-            self.drain_for_host_access(caller)?;
+        if target.home == MemoryKind::Host && self.drain_for_host_access(caller)? {
             return copy::fill_now(&self.shared, to, value, caller);
         }
         self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })

@@ -117,8 +117,7 @@ impl Stream {
         let Some(found) = check(shared, &pieces, caller).map_err(|(at, e)| (Some(at), e))? else {
             return Ok(());
         };
-        if found.has_host_memory {
-            self.drain_for_host_access(caller).map_err(batch_error)?;
+        if found.has_host_memory && self.drain_for_host_access(caller).map_err(batch_error)? {
             return now(shared, &pieces, found.homes, caller).map_err(batch_error);
         }
         let program = Arc::new(Batch {

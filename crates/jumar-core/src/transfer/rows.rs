@@ -97,8 +97,8 @@ impl Stream {
     pub fn copy_rows(&self, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<()> {
         let shared = self.shared();
         let homes = homes(shared, to, from, caller)?;
-        if homes.0 == MemoryKind::Host || homes.1 == MemoryKind::Host {
-            self.drain_for_host_access(caller)?;
+        let is_pageable = homes.0 == MemoryKind::Host || homes.1 == MemoryKind::Host;
+        if is_pageable && self.drain_for_host_access(caller)? {
             return now(shared, to, from, homes, caller);
         }
         let op = || Op::CopyRows {

@@ -72,7 +72,7 @@ fn loom_a_waiter_hears_a_set_that_comes_while_the_signal_is_shared() {
         let registered = signal.register(count.clone());
         set.join().unwrap();
         share.join().unwrap();
-        assert!(signal.is_set(), "nobody takes it");
+        assert!(signal.is_set(), "no thread takes it");
         // Called for the set, or to look again, and then it is found.
         assert!(!registered || count.0.load(Ordering::Relaxed) > 0);
         assert_eq!(signal.waiters(), 0);

@@ -40,7 +40,7 @@ impl SharedLatch for Latch {
     }
 
     fn desertion(&self) -> Error {
-        Error::new(ErrorKind::RuntimeInternal, "nobody is left")
+        Error::new(ErrorKind::RuntimeInternal, "no process is left")
     }
 }
 
@@ -154,7 +154,7 @@ fn a_wait_that_expires_leaves_a_shared_signal_to_the_next_one() {
 }
 
 #[test]
-fn a_wait_that_nobody_can_end_fails_and_what_was_set_before_counts() {
+fn a_wait_that_no_process_can_end_fails_and_what_was_set_before_counts() {
     let executor = executor(1);
     let (watcher, latch) = (
         Arc::new(RecordingObserver::default()),
@@ -171,4 +171,31 @@ fn a_wait_that_nobody_can_end_fails_and_what_was_set_before_counts() {
     drain(&queue);
     assert_eq!(watcher.heard().len(), 1);
     assert!(!latch.is_set());
+}
+
+#[test]
+fn two_sets_in_a_row_end_a_wait_that_has_begun_and_the_next_one() {
+    for is_shared in [false, true] {
+        for _ in 0..50 {
+            let executor = executor(2);
+            let (a, b) = (queue(&executor), queue(&executor));
+            let (signal, gate) = (signal(), signal());
+            if is_shared {
+                signal.share(Arc::new(Latch::default()));
+            }
+            b.submit(take(&signal), TAG);
+            while !b.is_held() {
+                std::thread::yield_now();
+            }
+            a.submit(wait_on(&gate), TAG);
+            a.submit(Task::Set(signal.clone()), TAG);
+            a.submit(Task::Set(signal.clone()), TAG);
+            gate.set();
+            drain(&a);
+            b.submit(take(&signal), TAG);
+            let late = Instant::now() + Duration::from_secs(10);
+            assert!(b.wait(b.submitted(), Some(late)), "shared: {is_shared}");
+            assert!(!signal.is_set());
+        }
+    }
 }

@@ -16,6 +16,7 @@ pub(super) static FILES: &[File] = &[
             streams: 512,
             events: 65536,
             notifies: 2048,
+            batch_copies: 4096,
         },
         chip: FileChip {
             l2_mib: None,
@@ -40,6 +41,7 @@ pub(super) static FILES: &[File] = &[
             streams: 1024,
             events: 1023,
             notifies: 1024,
+            batch_copies: 4096,
         },
         chip: FileChip {
             l2_mib: Some(16),
@@ -64,6 +66,7 @@ pub(super) static FILES: &[File] = &[
             streams: 2048,
             events: 65535,
             notifies: 1024,
+            batch_copies: 4096,
         },
         chip: FileChip {
             l2_mib: Some(32),
@@ -88,6 +91,7 @@ pub(super) static FILES: &[File] = &[
             streams: 1984,
             events: 65536,
             notifies: 8192,
+            batch_copies: 4096,
         },
         chip: FileChip {
             l2_mib: Some(192),
@@ -112,6 +116,7 @@ pub(super) static FILES: &[File] = &[
             streams: 1984,
             events: 65536,
             notifies: 8192,
+            batch_copies: 4096,
         },
         chip: FileChip {
             l2_mib: Some(192),
@@ -136,6 +141,7 @@ pub(super) static FILES: &[File] = &[
             streams: 1984,
             events: 65536,
             notifies: 8192,
+            batch_copies: 4096,
         },
         chip: FileChip {
             l2_mib: Some(192),
@@ -160,6 +166,7 @@ pub(super) static FILES: &[File] = &[
             streams: 1984,
             events: 65536,
             notifies: 8192,
+            batch_copies: 4096,
         },
         chip: FileChip {
             l2_mib: Some(96),

@@ -37,6 +37,7 @@ pub fn batch(
 ) -> BatchResult {
     let batch_error = |error| (NO_COPY_FAILED, error);
     check_batch(copies, attributes, indexes).map_err(batch_error)?;
+    check_length(cx, copies.len()).map_err(batch_error)?;
     let runtime = cx.runtime().map_err(batch_error)?;
     let context = cx.context().map_err(batch_error)?;
     context
@@ -61,6 +62,7 @@ pub fn batch_async(
 ) -> BatchResult {
     let batch_error = |error| (NO_COPY_FAILED, error);
     check_batch(copies, attributes, indexes).map_err(batch_error)?;
+    check_length(cx, copies.len()).map_err(batch_error)?;
     let runtime = cx.runtime().map_err(batch_error)?;
     let failed = Cell::new(NO_COPY_FAILED);
     let done = cx.with_stream(stream, |stream| {
@@ -77,6 +79,19 @@ pub fn batch_async(
             })
     });
     crate::error::report_failure(cx, done).map_err(|error| (failed.get(), error))
+}
+
+/// Refuses a batch with more copies than the device takes.
+fn check_length(cx: &Cx<'_>, copies: usize) -> Result<()> {
+    let limit = cx.context()?.device().profile().limits.batch_copies;
+    if copies as u64 <= u64::from(limit) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::InvalidValue,
+        format!("the batch has {copies} copies; the device takes at most {limit} in one"),
+    )
+    .fix("Make several batches of it."))
 }
 
 /// The copies that have something to copy, and their numbers in the batch.
