@@ -64,7 +64,7 @@ fn listen(name: &str, user: u32) -> Result<UnixListener> {
     }
     let who = match holder {
         Some((other, process)) => format!("process {process} of user {other}"),
-        None => "a process that answers nobody".to_owned(),
+        None => "a process that does not answer".to_owned(),
     };
     Err(Error::new(
         ErrorKind::CommIncomplete,
@@ -242,9 +242,9 @@ mod tests {
         assert!(error.sentence().contains(&holder), "{error}");
     }
 
-    /// A process that listens and accepts nobody fills the queue of those that connect.
+    /// A process that listens and accepts no connection fills the queue of those that connect.
     #[test]
-    fn a_rank_does_not_wait_for_a_process_that_accepts_nobody() {
+    fn a_rank_does_not_wait_for_a_process_that_accepts_no_connection() {
         let name = format!("full-{}", std::process::id());
         let socket = sockets(&name, os::user()).next().expect("a name");
         let address = SocketAddr::from_abstract_name(&socket).expect("a name");
@@ -257,7 +257,7 @@ mod tests {
             }
         };
         assert_eq!(full.kind(), IoKind::WouldBlock, "after {}", waiting.len());
-        let error = ask(&name, || None, Duration::from_millis(5)).expect_err("nobody answers");
+        let error = ask(&name, || None, Duration::from_millis(5)).expect_err("there is no answer");
         assert_eq!(error.kind(), ErrorKind::CommIncomplete);
     }
 }

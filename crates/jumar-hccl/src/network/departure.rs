@@ -50,7 +50,7 @@ impl Begun {
         }
     }
 
-    /// Returns what a member is told of it.
+    /// Returns what a notice states to a member.
     pub(super) fn as_seen_by(&self, member: u32) -> Departure {
         let begun = self.0.lock();
         let series = [
@@ -63,7 +63,7 @@ impl Begun {
     }
 }
 
-/// How far a rank had come when it left, as another one is told: by channel, the collectives, its sends to that one, its receives from it.
+/// How far a rank had come when it left, as a notice states it to another one: by channel, the collectives, its sends to that one, its receives from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Departure([[u64; SERIES]; 2]);
 
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_rank_had_begun_before_it_left_is_told_by_channel_and_series() {
+    fn what_a_rank_had_begun_before_it_left_is_stated_by_channel_and_series() {
         let departure = Departure([[3, 2, 1], [0, 1, 0]]);
         let mut content = Vec::new();
         departure.put(&mut content);

@@ -162,9 +162,9 @@ fn check_layers(rank: &Value) -> Result<()> {
         }
     };
     for layer in lists(rank, "level_list", MOST_LAYERS)? {
-        for place in lists(&layer, "rank_addr_list", MOST_ADDRESSES)? {
-            if matches!(place["addr_type"].as_str(), Some("IPV4" | "IPV6")) {
-                address(&place, "addr")?;
+        for entry in lists(&layer, "rank_addr_list", MOST_ADDRESSES)? {
+            if matches!(entry["addr_type"].as_str(), Some("IPV4" | "IPV6")) {
+                address(&entry, "addr")?;
             }
         }
     }
