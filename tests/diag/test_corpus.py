@@ -3,7 +3,7 @@
 The number in a program's name is that of the mistake in the list at the end of docs/check.md. C and C++ programs are compiled as
 they are and with CLEAN; scripts are run as they are and with the argument "clean", and so are programs of Ascend C, which the driver of
 the install tree compiles ("CHECK 2": with checks of order). In a program, "FINDS <rule>" stands on the
-line that the finding names first; "NEEDS model" or "NEEDS kernels" passes it the path of a model or a kernel binary;
+line that the finding names first; "NEEDS model", "NEEDS gears" or "NEEDS kernels" passes it the path of a model, of one for batches of 2 and 4, or of a kernel binary;
 "DEVICES 2" so many devices, "PROFILE small" a device with few streams and events; "WITH protect" is run with --protect, "WITH late" with --late,
 "WITH profiles 310P3" with --profiles 310P3,
 "WITH rules JMR-MEM-016" with these rules, which are lints.
@@ -61,6 +61,16 @@ def wanted(source):
     return found
 
 
+def save_batches(path):
+    """Writes a model that adds 1 to images of four numbers, of which there may be any number."""
+    from onnx import TensorProto, helper, save
+
+    image, scores = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in ("image", "scores"))
+    one = helper.make_tensor("one", TensorProto.FLOAT, [4], [1.0] * 4)
+    graph = helper.make_graph([helper.make_node("Add", ["image", "one"], ["scores"])], "batches", [image], [scores], [one])
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
 @pytest.fixture(scope="session")
 def given(tmp_path_factory):
     """What programs ask for with NEEDS, made when the first one does."""
@@ -73,6 +83,12 @@ def given(tmp_path_factory):
         run(*convert, f"--output={folder}/digits", env=environment())
         return {"CORPUS_MODEL": f"{folder}/digits.om", "CORPUS_ONNX": str(onnx)}
 
+    def gears():
+        convert = [PREFIX / "bin/atc", "--framework=5", f"--model={folder}/batches.onnx", "--soc_version=Ascend910B1"]
+        save_batches(folder / "batches.onnx")
+        run(*convert, "--input_shape=image:-1,4", "--dynamic_batch_size=2,4", f"--output={folder}/gears", env=environment())
+        return {"CORPUS_GEARS": f"{folder}/gears.om"}
+
     def kernels():
         source = ROOT / "tests/behaviour/kernels.c"
         return {"CORPUS_KERNELS": str(compile_c(source, folder / "kernels.so", "-g", "-shared", "-fPIC"))}
@@ -80,7 +96,7 @@ def given(tmp_path_factory):
     def give(source):
         text = source.read_text()
         variables = {}
-        for name, make in (("model", model), ("kernels", kernels)):
+        for name, make in (("model", model), ("gears", gears), ("kernels", kernels)):
             if f"NEEDS {name}" in text:
                 if name not in made:
                     made[name] = make()

@@ -234,6 +234,11 @@ impl Stream {
         self.id
     }
 
+    /// Returns whether probes see the operations of the stream.
+    pub fn is_observed(&self) -> bool {
+        self.shared.gate.is_observed()
+    }
+
     /// Returns the stream's number, unique in the runtime, for messages and timelines.
     pub fn number(&self) -> u32 {
         self.number

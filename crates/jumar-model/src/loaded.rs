@@ -5,6 +5,7 @@
 //! blocked by this: the second stream is blocked by an ordinary wait.
 
 mod bindings;
+mod gears;
 mod open;
 mod usage;
 
@@ -28,6 +29,8 @@ use crate::own_streams::OwnStreams;
 use crate::package::{Description, ExternalWeight, Package, refused};
 use bindings::Binding;
 pub use bindings::{Bindings, Bound};
+use gears::chosen;
+pub use gears::gear_values;
 use open::OpenExecution;
 pub(crate) use open::{Lender, Pool};
 use usage::{InUse, Usage};
@@ -355,9 +358,8 @@ impl Model {
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<Signal>>> {
         let work = execute.work.unwrap_or(self.shared.work);
-        let mut reads = Spans::from_slice(execute.inputs);
+        let (mut reads, mut writes) = gears::used(&self.shared.description, stream, &execute);
         reads.push(self.shared.weights);
-        let mut writes = Spans::from_slice(execute.outputs);
         writes.push(work);
         if let Some(bindings) = &execute.bindings {
             bindings.touches(&mut reads, &mut writes);
@@ -761,50 +763,6 @@ fn regions(spans: impl ExactSizeIterator<Item = Span>) -> Regions {
 fn failed(model: &Shared, error: &GraphError) -> Error {
     let name = format!("model \"{}\" failed", model.description.name);
     Error::new(ErrorKind::ModelExecute, name).caused_by(refused(error, None))
-}
-
-/// Finds the plan of the gear that the last input names.
-fn chosen<'a>(description: &Description, plans: &'a [Plan], inputs: &[Span]) -> Result<&'a Plan> {
-    let count = description
-        .gears
-        .first()
-        .map_or(0, |gear| gear.values.len());
-    let values = inputs
-        .last()
-        .map(|span| jumar_graph::read_bytes(Region::of(*span)))
-        .transpose()
-        .map_err(|error| refused(&error, None))?
-        .and_then(|bytes| gear_values(&bytes, count));
-    let found = values
-        .as_ref()
-        .and_then(|values| plans.get(description.gear(values)?));
-    found.ok_or_else(|| {
-        let known: Vec<_> = description.gears.iter().map(|gear| &gear.values).collect();
-        let sentence = format!(
-            "model \"{}\" was built for the sizes {known:?}, and its input \"{}\" says {values:?}",
-            description.name,
-            jumar_graph::GEAR_INPUT
-        );
-        Error::new(ErrorKind::DynamicBatch, sentence).fix(
-            "Call aclmdlSetDynamicBatchSize, aclmdlSetDynamicHWSize or aclmdlSetInputDynamicDims for this dataset first.",
-        )
-    })
-}
-
-/// Reads the numbers that choose a gear: of eight bytes each if the buffer is that long, otherwise of four.
-pub fn gear_values(bytes: &[u8], count: usize) -> Option<Vec<i64>> {
-    if bytes.len() >= count * size_of::<i64>() {
-        let words = bytes.as_chunks().0.iter().take(count);
-        return Some(words.map(|word| i64::from_le_bytes(*word)).collect());
-    }
-    let words = bytes.as_chunks().0;
-    (words.len() >= count).then(|| {
-        words
-            .iter()
-            .take(count)
-            .map(|word| i64::from(i32::from_le_bytes(*word)))
-            .collect()
-    })
 }
 
 /// One queued execution.

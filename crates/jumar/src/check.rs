@@ -11,8 +11,8 @@ use jumar_types::{Error, ErrorKind, Result};
 
 pub use jumar_diag::check::{
     Allocation, Check, DEPTH, Finding, Line, Options, Query, Rule, Script, Severity,
-    SourceLocation, Touch, Walk, fork_ended, fork_prepared, here, in_call, is_in_script, rules,
-    set_outer_script, set_script, stack_text,
+    SourceLocation, Touch, Walk, fork_ended, fork_prepared, has_reported, here, in_call,
+    is_in_script, rules, set_outer_script, set_script, stack_text,
 };
 
 use crate::config::{path, variable};

@@ -58,11 +58,11 @@ int main(void)
     pixels.picture_format = HI_PIXEL_FORMAT_RGB_888;
     MUST(hi_mpi_pngd_send_stream(0, &image, &pixels, -1));
 #ifdef CLEAN
-    TRY(hi_mpi_pngd_get_image_data(0, &pixels, NULL, -1));
+    if (hi_mpi_pngd_get_image_data(0, &pixels, NULL, -1) != 0) puts("not an image");
 #endif
     MUST(aclrtFree(memory)); /* FINDS JMR-DVPP-004 */
 #ifndef CLEAN
-    TRY(hi_mpi_pngd_get_image_data(0, &pixels, NULL, -1));
+    if (hi_mpi_pngd_get_image_data(0, &pixels, NULL, -1) != 0) puts("not an image");
 #endif
     MUST(hi_mpi_dvpp_free(data));
     MUST(hi_mpi_pngd_destroy_chn(0));

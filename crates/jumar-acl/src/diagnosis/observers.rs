@@ -271,9 +271,18 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
     Ok(())
 }
 
+/// What a function of the C interface returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returned {
+    /// The code of the call.
+    Code,
+    /// Something else: a number, an address; 0 if it is neither.
+    Value(u64),
+}
+
 /// Ends the call that began last on this thread. `read` reads so many bytes that the call wrote to an address.
 #[cold]
-pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -> u64) {
+pub fn end(call: &'static Call, code: i32, returned: Returned, read: fn(u64, usize) -> u64) {
     let ended = FRAMES.try_with(|frames| {
         let mut frames = frames.borrow_mut();
         frames.depth = frames.depth.checked_sub(1)?;
@@ -311,9 +320,13 @@ pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -
             call,
             words,
             code,
-            returned,
+            returned: match returned {
+                Returned::Code => 0,
+                Returned::Value(value) => value,
+            },
             written,
             sentence,
+            returns_code: returned == Returned::Code,
         };
         check::after(check, &seen);
     }

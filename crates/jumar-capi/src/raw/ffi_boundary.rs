@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::OnceLock;
 
+use crate::acl::observers::Returned;
 use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
 
 use super::{call_trace, instance, reserve};
@@ -18,7 +19,7 @@ pub fn status(call: &'static Call, mut body: impl FnMut(&Cx<'_>) -> Result<()>) 
         Err(code) => code,
     };
     if observed {
-        call_trace::end(call, code, 0);
+        call_trace::end(call, code, Returned::Code);
     }
     code
 }
@@ -49,7 +50,7 @@ pub fn code(call: &'static Call, mut body: impl FnMut(&Cx<'_>) -> Result<i32>) -
     let observed = call_trace::begin(call);
     let code = enter(call, &mut body).unwrap_or_else(|code| code);
     if observed {
-        call_trace::end(call, code, 0);
+        call_trace::end(call, code, Returned::Value(0));
     }
     code
 }
@@ -65,7 +66,8 @@ pub fn value<T: Copy + 'static>(
     let answer = enter(call, &mut body);
     if observed {
         let returned = answer.as_ref().map_or(0, call_trace::any_word);
-        call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), returned);
+        let code = answer.as_ref().err().copied().unwrap_or(0);
+        call_trace::end(call, code, Returned::Value(returned));
     }
     answer.unwrap_or(neutral)
 }
@@ -81,7 +83,8 @@ pub fn frontend<T>(
     let observed = call_trace::begin(call);
     let answer = enter(call, &mut body);
     if observed {
-        call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), 0);
+        let code = answer.as_ref().err().copied().unwrap_or(0);
+        call_trace::end(call, code, Returned::Value(0));
     }
     answer
 }

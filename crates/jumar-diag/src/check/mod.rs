@@ -36,8 +36,8 @@ use jumar_types::Result;
 pub use finding::{Finding, Line, Object, Touch};
 pub use rules::{Rule, Severity};
 pub use source_location::{
-    DEPTH, Script, SourceLocation, Walk, fork_ended, fork_prepared, here, in_call, is_in_script,
-    set_outer_script, set_script, stack_text,
+    DEPTH, Script, SourceLocation, Walk, fork_ended, fork_prepared, has_reported, here, in_call,
+    is_in_script, set_outer_script, set_script, stack_text,
 };
 
 use race::{OpContext, Races};
@@ -350,6 +350,7 @@ impl Check {
                 seat.heard.set(self.state().races.order.hear(seat.location));
             }
             seat.depth.set(seat.depth.get() + 1);
+            local.has_reported.set(false);
             let known = known.filter(|_| !local.is_in_script());
             let before = local.location.get();
             if let Some(location) = known {
@@ -415,6 +416,7 @@ impl Check {
     fn report_all(&self, state: &mut State, found: Vec<Finding>) {
         for finding in found {
             if self.wants(finding.rule) {
+                source_location::set_reported(true);
                 state.report_finding(finding);
             }
         }
@@ -423,6 +425,7 @@ impl Check {
     /// Takes a finding. Reported once for each rule and pair of source locations.
     pub fn find(&self, finding: Finding) {
         if self.wants(finding.rule) {
+            source_location::set_reported(true);
             self.state().report_finding(finding);
         }
     }
@@ -527,6 +530,11 @@ impl Check {
     /// release it, and neither initialises nor finalises the runtime.
     pub fn is_of_framework(&self, location: SourceLocation) -> bool {
         self.state().locations.is_of_framework(location)
+    }
+
+    /// Returns the address that the call at a location returns to, if it is known.
+    pub fn return_address(&self, location: SourceLocation) -> Option<usize> {
+        self.state().locations.return_address(location)
     }
 
     /// Formats a source location as `file:line function`.

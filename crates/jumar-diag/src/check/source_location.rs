@@ -93,6 +93,8 @@ pub(super) struct Local {
     outer: RefCell<Option<Script>>,
     in_script: Cell<bool>,
     pub(super) seat: RefCell<Option<super::Seat>>,
+    /// Whether a finding was made since the last call began.
+    pub(super) has_reported: Cell<bool>,
 }
 
 thread_local! {
@@ -103,6 +105,7 @@ thread_local! {
             outer: RefCell::new(None),
             in_script: Cell::new(false),
             seat: RefCell::new(None),
+            has_reported: Cell::new(false),
         }
     };
 }
@@ -124,6 +127,17 @@ pub fn here() -> SourceLocation {
     LOCAL
         .try_with(|local| local.location.get())
         .unwrap_or_else(|_| LATE.get())
+}
+
+/// Returns whether the current call of the thread has made a finding, reported or known before.
+pub fn has_reported() -> bool {
+    LOCAL
+        .try_with(|local| local.has_reported.get())
+        .unwrap_or(false)
+}
+
+pub(super) fn set_reported(is_reported: bool) {
+    let _ = LOCAL.try_with(|local| local.has_reported.set(is_reported));
 }
 
 pub(super) fn enter(location: SourceLocation) {
@@ -380,6 +394,12 @@ impl SourceLocations {
 
     fn stack(&self, location: SourceLocation) -> Option<&(Stack, &'static str)> {
         self.stacks.get((location.0 as usize).checked_sub(1)?)
+    }
+
+    /// Returns the address that the call returns to, where it is code of the program and not of an interpreter.
+    pub(super) fn return_address(&self, location: SourceLocation) -> Option<usize> {
+        let (stack, _) = self.stack(location)?;
+        (stack.frames[0] != 0).then_some(stack.frames[0])
     }
 
     /// The public function that was called there.

@@ -16,6 +16,7 @@ mod portability;
 mod recent;
 mod refusals;
 mod table;
+mod unread;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -40,6 +41,8 @@ pub(crate) struct Seen {
     pub(crate) written: [u64; MOST],
     /// What its error says.
     pub(crate) sentence: Option<Box<str>>,
+    /// Whether the code is what the function returns.
+    pub(crate) returns_code: bool,
 }
 
 /// What the process did that later calls are judged by.
@@ -71,11 +74,12 @@ struct Past {
     polls: Mutex<Polls>,
 }
 
-/// Polls of threads that are not subscribed.
+/// Polls that were refused. A thread polls in a loop, which begins before its number can be subscribed and ends after that is undone, so
+/// that the mistake is a thread that is never subscribed.
 struct Polls {
-    /// Reported at the end unless the thread is subscribed later: a thread exists, and may poll, before its number can be subscribed.
+    /// The first refused poll of each thread, reported at the end unless the thread is subscribed later.
     early: Vec<(u64, Finding)>,
-    /// The threads that are subscribed now: a poll may be refused while the subscription is on its way.
+    /// The threads that were ever subscribed.
     subscribed: BTreeSet<u64>,
 }
 
@@ -434,6 +438,10 @@ pub(crate) fn checks_call(call: &'static Call) -> bool {
 pub(crate) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;
     let known = table::known(seen.call);
+    if matches!(known.after, After::AskForErrors) {
+        unread::asked();
+        return;
+    }
     if seen.code != 0 {
         for (index, lifetime) in &known.handles {
             lifetimes::set_ending(check, name, lifetime, seen.words[*index], false);
@@ -442,10 +450,21 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             // Already reported as a late call.
             return;
         }
-        match known.after {
-            After::PlanOperator => operators::plan_refused(check, seen),
-            After::RunOperator => operators::run_refused(check, seen),
+        let is_explained = match known.after {
+            After::PlanOperator => {
+                operators::plan_refused(check, seen);
+                false
+            }
+            After::RunOperator => {
+                operators::run_refused(check, seen);
+                false
+            }
             _ => refusals::explain(check, seen),
+        };
+        // Another rule says more.
+        let is_explained = is_explained || jumar::check::has_reported();
+        if seen.returns_code && !is_explained && !refusals::is_question(seen.call) {
+            unread::failed(check, seen);
         }
         if name == "aclmdlRICaptureEnd" {
             capture_ended(seen.words[0]);
@@ -459,7 +478,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
     }
     portability::inspect(check, seen);
     match known.after {
-        After::Nothing => {}
+        After::Nothing | After::AskForErrors => {}
         After::Init => {
             PAST.initialized.store(true, Ordering::Relaxed);
             *PAST.initialized_at.lock() = jumar::check::here();
@@ -537,9 +556,6 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             polls.subscribed.insert(seen.words[0]);
             polls.early.retain(|(thread, _)| *thread != seen.words[0]);
         }
-        After::Unsubscribe => {
-            PAST.polls.lock().subscribed.remove(&seen.words[0]);
-        }
         After::DestroyEvent => {
             if let Some(number) = lifetimes::known_number(check, "event", seen.words[0]) {
                 check.event_ended(number);
@@ -592,6 +608,7 @@ pub(crate) fn at_exit(check: &Check) {
     if let Some(finding) = PAST.swept.lock().take() {
         check.find(finding);
     }
+    unread::report(check);
     for (_, finding) in std::mem::take(&mut PAST.polls.lock().early) {
         check.find(finding);
     }

@@ -3,6 +3,8 @@
 use jumar::check::{Check, Finding, SourceLocation};
 use jumar::engine::sync::Ordering;
 
+use crate::Call;
+
 use super::{CONTEXT_AT, PAST, Seen, is, lifetimes};
 use super::{collectives, media};
 
@@ -17,10 +19,15 @@ const QUESTIONS: &[&str] = &[
 /// Where the shims of the polling calls put the thread's number, behind the limit.
 const POLLING_THREAD: usize = 1;
 
-/// Finds the rule that a refused call broke, where the code says it.
-pub(super) fn explain(check: &Check, seen: &Seen) {
+/// Returns whether a refusal of the call is an answer.
+pub(super) fn is_question(call: &Call) -> bool {
+    is(call, QUESTIONS)
+}
+
+/// Finds the rule that a refused call broke, where the code says it. Returns whether there is one.
+pub(super) fn explain(check: &Check, seen: &Seen) -> bool {
     let Some(rule) = rule_for(check, seen) else {
-        return;
+        return false;
     };
     // The codes of the second interface of images and video are read by their names.
     let code = match crate::generated::codes::name_of(seen.code) {
@@ -88,17 +95,18 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
         }
         "JMR-INIT-010" if PAST.finalized.load(Ordering::Relaxed) => {
             let location = *PAST.finalized_at.lock();
-            return super::find_late(
+            super::find_late(
                 check,
                 finding.and("earlier", location, "everything is finalised"),
             );
+            return true;
         }
         "JMR-DVPP-002" => finding = media::with_end(finding, seen),
-        "JMR-SYNC-012" if collectives::explain_failure(check, seen) => return,
+        "JMR-SYNC-012" if collectives::explain_failure(check, seen) => return true,
         "JMR-SYNC-012" => {
             // Without a task that failed the code is about the call itself.
             let Some(failed) = check.last_failed() else {
-                return;
+                return false;
             };
             let text = format!("answers {}, the error of an earlier task", seen.code);
             finding = Finding::now(rule, text).and(
@@ -114,11 +122,12 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
             if is_new && !polls.subscribed.contains(&thread) {
                 polls.early.push((thread, finding));
             }
-            return;
+            return true;
         }
         _ => {}
     }
     check.find(finding);
+    true
 }
 
 /// Returns whether both ends of a copy lie in memory that the runtime handed out.
@@ -152,7 +161,7 @@ fn image_rule(check: &Check, seen: &Seen) -> Option<&'static str> {
 fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
     let name = seen.call.name;
     let call = seen.call;
-    if is(call, QUESTIONS) {
+    if is_question(call) {
         return None;
     }
     if name.starts_with("hi_mpi_") {

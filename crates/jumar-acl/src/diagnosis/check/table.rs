@@ -62,14 +62,14 @@ pub(super) enum After {
     MayRelease,
     /// A thread may poll from now on.
     Subscribe,
-    /// A thread may no longer poll.
-    Unsubscribe,
     /// A channel of the second interface of images and video has ended.
     DestroyChannel,
     /// The first phase of an operator made an executor.
     PlanOperator,
     /// The second phase of an operator used its executor.
     RunOperator,
+    /// The program asks for the errors of the thread, whatever the answer is.
+    AskForErrors,
 }
 
 /// What is known of a call.
@@ -165,7 +165,7 @@ fn after(name: &str) -> After {
         "aclrtDestroyStream" | "aclrtDestroyStreamForce" => After::DestroyStream,
         "aclrtSetOpWaitTimeout" => After::MayRelease,
         "aclrtSubscribeReport" | "aclrtSubscribeHostFunc" => After::Subscribe,
-        "aclrtUnSubscribeReport" | "aclrtUnSubscribeHostFunc" => After::Unsubscribe,
+        "aclGetRecentErrMsg" | "aclrtGetLastError" | "aclrtPeekAtLastError" => After::AskForErrors,
         _ if media::destroys_channel(name) => After::DestroyChannel,
         _ if ["Ipc", "Import", "Export"]
             .iter()

@@ -6,6 +6,14 @@ use super::{Rule, Severity};
 /// Every rule.
 pub static RULES: &[Rule] = &[
     Rule {
+        id: "JMR-CALL-001",
+        severity: Severity::Warning,
+        title: "result of a failed call not looked at",
+        statement: "A call failed, the program continued without a look at its result, and the thread did not ask for the error later (aclGetRecentErrMsg, aclrtGetLastError). Reported when the process ends, for calls whose failure no other rule explains.",
+        statement_zh: "调用失败后程序没有检查其返回值就继续执行，该线程之后也没有查询错误（aclGetRecentErrMsg、aclrtGetLastError）。在进程结束时报告，仅针对其他规则没有解释的失败。",
+        fix: "compare the result with ACL_SUCCESS, and print aclGetRecentErrMsg where it differs",
+    },
+    Rule {
         id: "JMR-CAP-001",
         severity: Severity::Error,
         title: "synchronise or query during a capture",
