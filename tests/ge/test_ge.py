@@ -1,6 +1,7 @@
 """C++ programs of the Graph Engine: built against the install tree as programs are, and run."""
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -47,6 +48,24 @@ def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
     stubs = PREFIX / "compiler/lib64/stub"
     compile_program(HERE / "session.cpp", tmp_path / "session", "-lge_compiler", std="c++20", abi=1, libs=stubs)
     assert "session: ok" in run(tmp_path / "session", tmp_path)
+
+
+def test_libraries_of_custom_operators_are_loaded_from_the_packages_that_the_environment_names(tmp_path):
+    """The operator of the example lies in a library of a package; the program has its class alone."""
+    text = (ROOT / "examples/ge_custom_op/add_relu.cpp").read_text()
+    operator, program = text.split("int main() {")
+    definition = operator.split("namespace {")[0]
+    folder = tmp_path / "package/op_graph/lib/linux" / platform.machine()
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("not a library")
+    (tmp_path / "operator.cpp").write_text(operator)
+    (tmp_path / "program.cpp").write_text(definition + "int main() {" + program)
+    compile_program(tmp_path / "operator.cpp", folder / "libadd_relu.so", "-lge_runner", "-lascendcl", "-shared", "-fPIC")
+    compile_program(tmp_path / "program.cpp", tmp_path / "program", "-lge_runner", "-lascendcl")
+    environment = {"ASCEND_CUSTOM_OPP_PATH": f"{tmp_path}/nowhere:{tmp_path}/package"}
+    assert "the results agree" in run(tmp_path / "program", tmp_path, env=environment)
+    with pytest.raises(AssertionError):
+        run(tmp_path / "program", tmp_path)
 
 
 # Each with another dialect and layout of the standard library's texts.
@@ -261,3 +280,20 @@ def test_resnet50_built_by_operators_is_the_one_that_onnx_gives(tmp_path):
     wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"input": image})[0].ravel()
     found = numpy.fromfile(tmp_path / "built.bin", numpy.float32)
     assert numpy.abs(found - wanted).max() <= 1e-4 * max(1.0, numpy.abs(wanted).max()), output
+
+
+@pytest.mark.long
+def test_threads_share_a_session_without_races_in_the_library(tmp_path):
+    """The sources of the library are compiled into the program, so that the thread sanitizer sees both."""
+    sources = [*(one for one in sorted((ROOT / "crates/jumar-ge/cpp").glob("*.cpp"))), HERE / "threads.cpp"]
+    common = ["g++", "-std=c++17", "-O1", "-g", "-fsanitize=thread", "-pthread", "-I", ROOT / "include", "-I", PREFIX / PROTOTYPES[1]]
+    objects = []
+    for source in sources:
+        objects.append(tmp_path / f"{source.stem}.o")
+        own = [] if source.parent == HERE else ["-DJUMAR_GE_LIBRARY"]
+        subprocess.run(list(map(str, [*common, *own, "-c", source, "-o", objects[-1]])), check=True, timeout=600)
+    subprocess.run(list(map(str, [*common, *objects, "-o", tmp_path / "threads", "-L", LIB64, "-lascendcl"])), check=True, timeout=600)
+    # The runtime is not compiled for the sanitizer: what it synchronises is not seen, and its frames are left out.
+    (tmp_path / "known").write_text("called_from_lib:libascendcl.so\n")
+    shown = run(tmp_path / "threads", tmp_path, env={"TSAN_OPTIONS": f"suppressions={tmp_path}/known halt_on_error=1"}, limit=600)
+    assert "threads: ok" in shown

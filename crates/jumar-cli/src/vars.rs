@@ -173,6 +173,13 @@ pub const READ: &[Var] = &[
         meaning: "The devices that the program sees, renumbered from 0.",
     },
     Var {
+        name: "ASCEND_CUSTOM_OPP_PATH",
+        flag: None,
+        values: "folders, separated by colons",
+        default: "none",
+        meaning: "Packages of custom operators: the Graph Engine loads the libraries in op_graph/lib/linux/<architecture> of each.",
+    },
+    Var {
         name: "ASCEND_LAUNCH_BLOCKING",
         flag: Some("launch-blocking"),
         values: "0, 1",
