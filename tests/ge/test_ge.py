@@ -80,6 +80,7 @@ def test_libraries_of_custom_operators_are_loaded_from_the_packages_that_the_env
         ("train", [DIGITS, HERE / "digits"], "c++11", 1),
         ("passes", [], "c++11", 0),
         ("custom", [], "c++11", 0),
+        ("threads", [], "c++17", 1),
         pytest.param("custom", [], "c++20", 1, marks=pytest.mark.long),
     ],
 )
@@ -280,20 +281,3 @@ def test_resnet50_built_by_operators_is_the_one_that_onnx_gives(tmp_path):
     wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"input": image})[0].ravel()
     found = numpy.fromfile(tmp_path / "built.bin", numpy.float32)
     assert numpy.abs(found - wanted).max() <= 1e-4 * max(1.0, numpy.abs(wanted).max()), output
-
-
-@pytest.mark.long
-def test_threads_share_a_session_without_races_in_the_library(tmp_path):
-    """The sources of the library are compiled into the program, so that the thread sanitizer sees both."""
-    sources = [*(one for one in sorted((ROOT / "crates/jumar-ge/cpp").glob("*.cpp"))), HERE / "threads.cpp"]
-    common = ["g++", "-std=c++17", "-O1", "-g", "-fsanitize=thread", "-pthread", "-I", ROOT / "include", "-I", PREFIX / PROTOTYPES[1]]
-    objects = []
-    for source in sources:
-        objects.append(tmp_path / f"{source.stem}.o")
-        own = [] if source.parent == HERE else ["-DJUMAR_GE_LIBRARY"]
-        subprocess.run(list(map(str, [*common, *own, "-c", source, "-o", objects[-1]])), check=True, timeout=600)
-    subprocess.run(list(map(str, [*common, *objects, "-o", tmp_path / "threads", "-L", LIB64, "-lascendcl"])), check=True, timeout=600)
-    # The runtime is not compiled for the sanitizer: what it synchronises is not seen, and its frames are left out.
-    (tmp_path / "known").write_text("called_from_lib:libascendcl.so\n")
-    shown = run(tmp_path / "threads", tmp_path, env={"TSAN_OPTIONS": f"suppressions={tmp_path}/known halt_on_error=1"}, limit=600)
-    assert "threads: ok" in shown

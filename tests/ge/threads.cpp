@@ -1,5 +1,4 @@
-// Threads that share a session: one adds and removes graphs, others run graphs, register functions and allocators. The sources of
-// sessions are compiled into this program under the thread sanitizer.
+// Threads that share a session: one adds and removes graphs and registers functions, others run graphs.
 #include "support.h"
 
 #include <atomic>
