@@ -16,6 +16,12 @@ JUMAR_OP(MatrixDeterminant)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
+
+JUMAR_OP(MatrixInverse)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(adjoint, Bool)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

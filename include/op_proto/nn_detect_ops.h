@@ -70,6 +70,15 @@ JUMAR_ATTR(mode, String)
 JUMAR_ATTR(atan_sub_flag, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(DIoU)
+JUMAR_IN(bboxes)
+JUMAR_IN(gtboxes)
+JUMAR_OUT(overlap)
+JUMAR_ATTR(trans, Bool)
+JUMAR_ATTR(is_cross, Bool)
+JUMAR_ATTR(mode, String)
+JUMAR_OP_END
+
 JUMAR_OP(DIoUGrad)
 JUMAR_IN(dy)
 JUMAR_IN(bboxes)
@@ -86,6 +95,15 @@ JUMAR_IN(box_predictions)
 JUMAR_IN(anchors)
 JUMAR_OUT(decoded_boxes)
 JUMAR_ATTR(decode_clip, Float)
+JUMAR_OP_END
+
+JUMAR_OP(GIoU)
+JUMAR_IN(bboxes)
+JUMAR_IN(gtboxes)
+JUMAR_OUT(overlap)
+JUMAR_ATTR(trans, Bool)
+JUMAR_ATTR(is_cross, Bool)
+JUMAR_ATTR(mode, String)
 JUMAR_OP_END
 
 JUMAR_OP(GIoUGrad)

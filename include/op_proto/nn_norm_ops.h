@@ -46,6 +46,14 @@ JUMAR_ATTR(output_mask, ListBool)
 JUMAR_ATTR(dst_type, Int)
 JUMAR_OP_END
 
+JUMAR_OP(BinaryCrossEntropy)
+JUMAR_IN(x)
+JUMAR_IN(y)
+JUMAR_IN(weight)
+JUMAR_OUT(output)
+JUMAR_ATTR(reduction, String)
+JUMAR_OP_END
+
 JUMAR_OP(ConfusionSoftmaxGrad)
 JUMAR_IN(grad)
 JUMAR_IN(x)
@@ -177,6 +185,13 @@ JUMAR_OUT(pd_gamma)
 JUMAR_OUT(pd_beta)
 JUMAR_OP_END
 
+JUMAR_OP(KLDiv)
+JUMAR_IN(x)
+JUMAR_IN(target)
+JUMAR_OUT(y)
+JUMAR_ATTR(reduction, String)
+JUMAR_OP_END
+
 JUMAR_OP(KLDivV2)
 JUMAR_IN(x)
 JUMAR_IN(target)
@@ -219,6 +234,17 @@ JUMAR_OUT(variance)
 JUMAR_ATTR(begin_norm_axis, Int)
 JUMAR_ATTR(begin_params_axis, Int)
 JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(LayerNormGrad)
+JUMAR_IN(dy)
+JUMAR_IN(x)
+JUMAR_IN(variance)
+JUMAR_IN(mean)
+JUMAR_IN(gamma)
+JUMAR_OUT(pd_x)
+JUMAR_OUT(pd_gamma)
+JUMAR_OUT(pd_beta)
 JUMAR_OP_END
 
 JUMAR_OP(LayerNormV3)

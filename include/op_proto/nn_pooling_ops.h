@@ -50,6 +50,16 @@ JUMAR_ATTR(divisor_override, Int)
 JUMAR_ATTR(data_format, String)
 JUMAR_OP_END
 
+JUMAR_OP(AvgPoolGrad)
+JUMAR_IN(orig_input_shape)
+JUMAR_IN(input_grad)
+JUMAR_OUT(out_grad)
+JUMAR_ATTR(ksize, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(padding, String)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
 JUMAR_OP(AvgPoolV2)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -93,6 +103,17 @@ JUMAR_ATTR(padding, String)
 JUMAR_ATTR(pads, ListInt)
 JUMAR_ATTR(dilation, ListInt)
 JUMAR_ATTR(ceil_mode, Int)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
+JUMAR_OP(MaxPoolGrad)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(grad)
+JUMAR_OUT(y)
+JUMAR_ATTR(ksize, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(padding, String)
 JUMAR_ATTR(data_format, String)
 JUMAR_OP_END
 

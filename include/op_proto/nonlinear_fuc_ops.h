@@ -126,6 +126,13 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(MishGrad)
+JUMAR_IN(grad)
+JUMAR_IN(x)
+JUMAR_IN(tanhx)
+JUMAR_OUT(x_grad)
+JUMAR_OP_END
+
 JUMAR_OP(PRelu)
 JUMAR_IN(x)
 JUMAR_IN(weight)

@@ -36,6 +36,23 @@ JUMAR_OUT(sum)
 JUMAR_OUT(square_sum)
 JUMAR_OP_END
 
+JUMAR_OP(BNTrainingUpdate)
+JUMAR_IN(x)
+JUMAR_IN(sum)
+JUMAR_IN(square_sum)
+JUMAR_IN(scale)
+JUMAR_IN(offset)
+JUMAR_IN(mean)
+JUMAR_IN(variance)
+JUMAR_OUT(y)
+JUMAR_OUT(mean)
+JUMAR_OUT(variance)
+JUMAR_OUT(batch_mean)
+JUMAR_OUT(batch_variance)
+JUMAR_ATTR(factor, Float)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
 JUMAR_OP(BNTrainingUpdateV2)
 JUMAR_IN(x)
 JUMAR_IN(sum)

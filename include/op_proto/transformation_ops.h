@@ -43,6 +43,14 @@ JUMAR_ATTR(padding, ListInt)
 JUMAR_ATTR(stride, ListInt)
 JUMAR_OP_END
 
+JUMAR_OP(ConfusionTransposeD)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(perm, ListInt)
+JUMAR_ATTR(shape, ListInt)
+JUMAR_ATTR(transpose_first, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(DepthToSpace)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -369,6 +369,34 @@ void OutputsOfSizesThatDataDecideFromAnAllocator(aclrtStream stream) {
   CHECK(session.UnregisterExternalAllocator(stream) == ge::SUCCESS);
 }
 
+// An allocator that returns nothing costs no memory of the session: neither for its output nor for those behind it.
+void OutputsThatAnAllocatorRefusesAreFreed(aclrtStream stream) {
+  const int64_t count = 1 << 17;
+  ge::Session session((Options()));
+  ge::op::Data x = Input("x", 0, {count});
+  ge::op::NonZero found("found"), again("again");
+  found.set_input_x(x);
+  again.set_input_x(x);
+  ge::Graph graph("found");
+  graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{found, again});
+  CHECK(session.AddGraph(1, graph) == ge::SUCCESS);
+  CHECK(session.RegisterExternalAllocator(stream, std::make_shared<Empty>()) == ge::SUCCESS);
+  Block ones(std::vector<float>(static_cast<size_t>(count), 1.0f));
+  size_t before = 0;
+  for (int run = 0; run < 12; ++run) {
+    std::vector<ge::Tensor> outputs(2);
+    CHECK(session.RunGraphWithStreamAsync(1, stream, {OnDevice(ones, {count})}, outputs) == ge::FAILED);
+    CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+    size_t free = 0, total = 0;
+    CHECK(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total) == ACL_SUCCESS);
+    if (run == 1) {
+      before = free;
+    }
+    CHECK(run < 2 || free + (1 << 20) > before);
+  }
+  CHECK(session.UnregisterExternalAllocator(stream) == ge::SUCCESS);
+}
+
 bool Untouched(const Block &block) {
   for (float value : block.Get()) {
     unsigned char bytes[4];
@@ -446,6 +474,33 @@ void InputsOnTheHostWhereTheyAreNamed(aclrtStream stream) {
   std::vector<ge::Tensor> outputs = {OnDevice(y, {4})};
   CHECK(session.RunGraphWithStreamAsync(1, stream, {Floats({4}, {1, 2, 3, 4})}, outputs) == ge::SUCCESS);
   CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS && Near(y.Get(), {3, 5, 7, 9}));
+}
+
+void TheOptionOfTheGraphThatRunsSaysWhichInputsAreOnTheHost(aclrtStream stream) {
+  ge::op::Data x = Input("x", 0, {4}), z = Input("z", 1, {4});
+  ge::op::Add sum("sum");
+  sum.set_input_x1(x).set_input_x2(z);
+  ge::Graph graph("sum");
+  graph.SetInputs({x, z}).SetOutputs(std::vector<ge::Operator>{sum});
+  ge::Session session((Options()));
+  Block y(std::vector<float>(4)), ones(std::vector<float>(4, 1.0f));
+  std::vector<ge::Tensor> outputs = {OnDevice(y, {4})};
+  const ge::Tensor host = Floats({4}, {1, 2, 3, 4}), device = OnDevice(ones, {4});
+  const auto Adds = [&](const char *indices, const std::vector<ge::Tensor> &inputs, const std::vector<float> &wanted) {
+    CHECK(session.AddGraph(1, graph, Options({{"ge.exec.hostInputIndexes", indices}})) == ge::SUCCESS);
+    CHECK(session.RunGraphWithStreamAsync(1, stream, inputs, outputs) == ge::SUCCESS);
+    CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS && Near(y.Get(), wanted));
+    CHECK(session.RemoveGraph(1) == ge::SUCCESS);
+  };
+  // A graph that was removed leaves nothing behind.
+  Adds("1", {device, host}, {2, 3, 4, 5});
+  Adds("0", {host, device}, {2, 3, 4, 5});
+  Adds("0,1", {host, host}, {2, 4, 6, 8});
+  Adds("0;1", {host, host}, {2, 4, 6, 8});
+  Adds(" 0, 1 ", {host, host}, {2, 4, 6, 8});
+  Adds("", {device, device}, {2, 2, 2, 2});
+  CHECK(session.AddGraph(1, graph, Options({{"ge.exec.hostInputIndexes", "0,x"}})) != ge::SUCCESS);
+  CHECK(Contains(Error(), "ge.exec.hostInputIndexes"));
 }
 
 // x[i]: which element is asked for is known when the graph runs.
@@ -661,8 +716,10 @@ int main() {
   TheNewerSession(first);
   OutputsFromAnAllocator(first);
   OutputsOfSizesThatDataDecideFromAnAllocator(first);
+  OutputsThatAnAllocatorRefusesAreFreed(first);
   MemoryThatTheProgramGives(first);
   InputsOnTheHostWhereTheyAreNamed(first);
+  TheOptionOfTheGraphThatRunsSaysWhichInputsAreOnTheHost(first);
   ErrorsOfTheRunComeAtTheSynchronise();
   Queued();
   DynamicShapes(first);

@@ -1,6 +1,7 @@
 """C++ programs of the Graph Engine: built against the install tree as programs are, and run."""
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -49,6 +50,24 @@ def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
     assert "session: ok" in run(tmp_path / "session", tmp_path)
 
 
+def test_libraries_of_custom_operators_are_loaded_from_the_packages_that_the_environment_names(tmp_path):
+    """The operator of the example lies in a library of a package; the program has its class alone."""
+    text = (ROOT / "examples/ge_custom_op/add_relu.cpp").read_text()
+    operator, program = text.split("int main() {")
+    definition = operator.split("namespace {")[0]
+    folder = tmp_path / "package/op_graph/lib/linux" / platform.machine()
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("not a library")
+    (tmp_path / "operator.cpp").write_text(operator)
+    (tmp_path / "program.cpp").write_text(definition + "int main() {" + program)
+    compile_program(tmp_path / "operator.cpp", folder / "libadd_relu.so", "-lge_runner", "-lascendcl", "-shared", "-fPIC")
+    compile_program(tmp_path / "program.cpp", tmp_path / "program", "-lge_runner", "-lascendcl")
+    environment = {"ASCEND_CUSTOM_OPP_PATH": f"{tmp_path}/nowhere:{tmp_path}/package"}
+    assert "the results agree" in run(tmp_path / "program", tmp_path, env=environment)
+    with pytest.raises(AssertionError):
+        run(tmp_path / "program", tmp_path)
+
+
 # Each with another dialect and layout of the standard library's texts.
 @pytest.mark.parametrize(
     ("program", "args", "std", "abi"),
@@ -61,6 +80,7 @@ def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
         ("train", [DIGITS, HERE / "digits"], "c++11", 1),
         ("passes", [], "c++11", 0),
         ("custom", [], "c++11", 0),
+        ("threads", [], "c++17", 1),
         pytest.param("custom", [], "c++20", 1, marks=pytest.mark.long),
     ],
 )

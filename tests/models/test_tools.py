@@ -1,7 +1,7 @@
 """Files as the quantiser, the optimiser and the float16 converter of ONNX Runtime write them, of small networks made here.
 
-The truth is ONNX Runtime without optimisations, which computes what each operator defines; its 8-bit products saturate on some processors,
-so that it is told to use those that do not.
+The reference is ONNX Runtime without optimisations, which computes what each operator defines; its 8-bit products saturate on some processors,
+so that others are chosen.
 """
 
 import numpy as np

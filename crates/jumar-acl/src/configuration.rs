@@ -84,6 +84,18 @@ pub(super) fn parse(text: &str) -> Result<Configuration> {
             }
         },
     }
+    if let Some(given) = value.get("max_opqueue_num") {
+        // It limits a cache of a card's compiled operators; a value that is not a length is refused all the same.
+        let length = given.as_str().and_then(|text| text.parse::<u64>().ok());
+        if length.is_none_or(|length| length == 0) {
+            return refuse(
+                ErrorKind::InvalidValue,
+                format!(
+                    "max_opqueue_num is {given}; it must be a string with a number above 0, as \"20000\""
+                ),
+            );
+        }
+    }
     if let Some(section) = value.get("defaultDevice") {
         let given = section.get("default_device");
         let device = given

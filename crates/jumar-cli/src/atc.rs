@@ -12,8 +12,8 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use jumar::offline::graph;
+use anyhow::{Context as _, Result, bail};
+use jumar::offline::graph::{self, GraphError, GraphErrorKind};
 
 use options::{ALL, Support};
 
@@ -57,10 +57,27 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("error: {error:#}");
-            println!("ATC run failed. `atc --help` lists the options.");
+            // One stream: a reader of both would see the two lines in any order. Scripts look for the code and for the last line.
+            let code = code_of(&error);
+            eprintln!("{code}: {error:#}\nATC run failed. `atc --help` lists the options.");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Returns the code that the tool's documents give a failure.
+///
+/// # Source
+///
+/// The list of error codes in the documents: E10001 a value of an option, E16002 an operator of ONNX, E19999 anything else.
+fn code_of(error: &anyhow::Error) -> &'static str {
+    match error.downcast_ref::<GraphError>().map(GraphError::kind) {
+        Some(GraphErrorKind::NotSupported) => "E16002",
+        None
+        | Some(
+            GraphErrorKind::InvalidOption | GraphErrorKind::NeedsShape | GraphErrorKind::NotFound,
+        ) => "E10001",
+        Some(_) => "E19999",
     }
 }
 
@@ -229,7 +246,7 @@ fn convert(request: &Request) -> Result<()> {
         log: text("log"),
     };
     check_chip(&options.soc_version)?;
-    let report = graph::atc::convert(&options).map_err(|error| anyhow!("{error}"))?;
+    let report = graph::atc::convert(&options)?;
     println!(
         "{}: {} bytes, {} operators, {} bytes of weights, {} bytes of work memory",
         report.output.display(),
@@ -260,18 +277,48 @@ fn convert(request: &Request) -> Result<()> {
 /// Options that a list of single operators takes.
 const WITH_SINGLEOP: &[&str] = &["singleop", "output", "soc_version", "mode", "log"];
 
+/// Options of models that scripts pass beside a list of single operators, and the values that ask for what happens anyway; without values:
+/// any, because a list has nothing that the option concerns.
+const HARMLESS_WITH_SINGLEOP: &[(&str, &[&str])] = &[
+    ("framework", &[]),
+    ("input_format", &[]),
+    (
+        "precision_mode",
+        &[
+            "must_keep_origin_dtype",
+            "allow_fp32_to_fp16",
+            "force_fp32",
+            "cube_fp16in_fp32out",
+        ],
+    ),
+    ("precision_mode_v2", &["origin", "cube_fp16in_fp32out"]),
+];
+
 /// Compiles a list of single operators.
 fn singleop(request: &Request, list: &str) -> Result<()> {
     let used = |name: &str| {
         let option = ALL.iter().find(|option| option.name == name);
         option.is_some_and(|option| matches!(option.support, Support::Used))
     };
-    let unused = request.given.keys().copied();
-    if let Some(name) = unused
-        .filter(|name| used(name))
-        .find(|name| !WITH_SINGLEOP.contains(name))
-    {
-        bail!("--{name} belongs to models, and --singleop={list} describes single operators");
+    for (name, value) in request.given.iter().filter(|(name, _)| used(name)) {
+        if WITH_SINGLEOP.contains(name) {
+            continue;
+        }
+        let harmless = HARMLESS_WITH_SINGLEOP.iter().find(|(own, _)| own == name);
+        match harmless {
+            None => bail!(
+                "--{name} belongs to models, and --singleop={list} describes single operators"
+            ),
+            Some((_, values)) if values.is_empty() || values.contains(&value.as_str()) => {
+                println!(
+                    "note: --{name}={value} has no effect: the list describes the types and formats of its operators"
+                );
+            }
+            Some((_, values)) => bail!(
+                "--{name}={value} is not supported with --singleop, whose operators compute in the types of their descriptions; {} are accepted",
+                values.join(", ")
+            ),
+        }
     }
     let folder = request
         .get("output")
@@ -383,6 +430,37 @@ mod tests {
         assert_eq!(request.get("framework"), Some("5"));
         assert_eq!(request.get("input_shape"), Some("x:1,3;y:"));
         assert!(notes.is_empty());
+    }
+
+    #[test]
+    fn a_list_of_operators_takes_the_options_of_models_that_change_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("operators.json");
+        let text = r#"[{"op": "Relu", "input_desc": [{"type": "float32", "shape": [2]}],
+            "output_desc": [{"type": "float32", "shape": [2]}]}]"#;
+        std::fs::write(&list, text).unwrap();
+        let answer = |more: &str| {
+            let list = format!("--singleop={}", list.display());
+            let output = format!("--output={}", folder.path().display());
+            let (request, _) = parsed(&[&list, &output, "--soc_version=Ascend910B1", more])?;
+            convert(&request)
+        };
+        answer("--precision_mode=must_keep_origin_dtype").unwrap();
+        answer("--framework=1").unwrap();
+        answer("--input_format=NCHW").unwrap();
+        let refused = |more: &str| answer(more).unwrap_err().to_string();
+        assert!(refused("--precision_mode=force_fp16").contains("must_keep_origin_dtype"));
+        assert!(refused("--model=a.onnx").contains("--model belongs to models"));
+    }
+
+    #[test]
+    fn a_failure_has_the_code_of_its_kind() {
+        let error = |kind| anyhow::Error::from(GraphError::new(kind, "a sentence"));
+        assert_eq!(code_of(&error(GraphErrorKind::NotSupported)), "E16002");
+        assert_eq!(code_of(&error(GraphErrorKind::InvalidOption)), "E10001");
+        assert_eq!(code_of(&error(GraphErrorKind::Corrupt)), "E19999");
+        let missing = parsed(&["--output=a"]).and_then(|(request, _)| convert(&request));
+        assert_eq!(code_of(&missing.unwrap_err()), "E10001");
     }
 
     #[test]

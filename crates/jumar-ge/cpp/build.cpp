@@ -3,6 +3,7 @@
 
 #include "access.h"
 #include "build.h"
+#include "custom.h"
 #include "passes.h"
 
 namespace ge {
@@ -22,6 +23,7 @@ void jumar::Fill(ModelBufferData &model, const Reply &reply) {
 }
 
 graphStatus aclgrphBuildInitialize(std::map<AscendString, AscendString> &global_options) {
+  jumar::LoadCustomOperators();
   return Did(CallId::kBuildInitialize, Message().Map(global_options));
 }
 void aclgrphBuildFinalize() {}

@@ -196,6 +196,10 @@ enum class CallId : uint32_t {
   kGeLastError = 91,
   /* Returns which passes of the program the option ge.fusionSwitchFile leaves on. */
   kFusionSwitches = 92,
+  /* Returns the indices of the inputs of a graph that lie in host memory when it runs on a stream. */
+  kSessionHostInputs = 93,
+  /* Returns the paths of the libraries of custom operators that the environment names. */
+  kGeLibraries = 94,
 };
 
 /* How jumar_ge_run and jumar_ge_run_async run a graph. */

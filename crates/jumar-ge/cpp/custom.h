@@ -11,6 +11,9 @@
 namespace ge {
 namespace jumar {
 
+/* Loads the libraries of custom operators that the environment names. */
+void LoadCustomOperators();
+
 /* The inputs, outputs and attributes of an operator type in the order of REG_OP: their names, and how often each occurs or its
  * type. */
 struct Definition {

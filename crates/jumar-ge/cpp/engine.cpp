@@ -1,4 +1,6 @@
 /* The engine as a whole, its statuses, and descriptions of compiled graphs. */
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <mutex>
 
@@ -41,7 +43,29 @@ void Pairs(Reply &reply, std::vector<std::pair<AscendString, AscendString>> &pai
 
 }  // namespace
 
+void jumar::LoadCustomOperators() {
+  /* Once a process: the operators of a library register themselves when it is loaded, and it is never unloaded. */
+  static std::once_flag once;
+  std::call_once(once, [] {
+    Reply reply;
+    if (jumar::Call(CallId::kGeLibraries, Message(), reply) != SUCCESS) {
+      return;
+    }
+    for (uint64_t left = reply.U64(); left > 0; --left) {
+      const AscendString path = reply.Text();
+      if (dlopen(path.GetString(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+        /* The library may be for the card alone, so that the program continues; an operator of it that is missing names this text. */
+        const char *const reason = dlerror();
+        const std::string text = std::string("the library of custom operators ") + path.GetString() +
+                                 " cannot be loaded: " + (reason == nullptr ? "no reason is known" : reason);
+        (void)jumar::Fail(text.c_str());
+      }
+    }
+  });
+}
+
 Status GEInitialize(const std::map<AscendString, AscendString> &options) {
+  jumar::LoadCustomOperators();
   return jumar::Call(CallId::kGeInitialize, Message().Map(options));
 }
 Status GEFinalize() { return jumar::Call(CallId::kGeFinalize, Message()); }

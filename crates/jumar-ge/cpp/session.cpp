@@ -36,10 +36,6 @@ struct Session::Impl {
     if (status == SUCCESS) {
       status = jumar::Call(call, About(graph_id).U64(Access::Id(changed)).Map(options));
     }
-    const auto found = options.find(AscendString("ge.exec.hostInputIndexes"));
-    if (status == SUCCESS && found != options.end()) {
-      host_inputs_.insert(std::make_pair(graph_id, found->second));
-    }
     return status;
   }
   template <typename List, typename T>
@@ -141,8 +137,15 @@ struct Session::Impl {
   Status OnStream(jumar::RunMode mode, uint32_t graph_id, void *stream, const std::vector<T> &inputs,
                   std::vector<T> &outputs) {
     List given(inputs, false);
-    for (size_t index = 0; index < given.size(); ++index) {
-      given[index].on_host = MayBeOnHost(graph_id, index) ? 1 : 0;
+    Reply on_host;
+    if (jumar::Call(CallId::kSessionHostInputs, About(graph_id), on_host) != SUCCESS) {
+      return FAILED;
+    }
+    for (uint64_t left = on_host.U64(); left > 0; --left) {
+      const uint64_t index = on_host.U64();
+      if (index < given.size()) {
+        given[static_cast<size_t>(index)].on_host = 1;
+      }
     }
     const AllocatorPtr allocator = External(stream);
     if (allocator != nullptr && Allocate(graph_id, allocator, given, outputs) != SUCCESS) {
@@ -158,36 +161,42 @@ struct Session::Impl {
     }
     const uint64_t count = reply.U64();
     outputs.resize(static_cast<size_t>(count));
+    bool failed = false;
     for (T &output : outputs) {
       const TensorDesc desc = Access::ReadDesc(reply);
       void *const data = reinterpret_cast<void *>(static_cast<uintptr_t>(reply.U64()));
       (void)reply.U64();
       const size_t bytes = static_cast<size_t>(reply.U64());
-      if (Address(output) == nullptr && data != nullptr) {
-        const uint64_t id = id_;
-        if (allocator != nullptr) {
-          /* The size was not known before the run. */
-          MemBlock *const block = Block(allocator, bytes);
-          if (block == nullptr) {
-            return FAILED;
-          }
-          void *const to = block->GetAddr();
-          const Status moved = jumar::Call(CallId::kSessionCopyOutput, Message().U64(id).U64(
-              reinterpret_cast<uintptr_t>(data)).U64(reinterpret_cast<uintptr_t>(to)).U64(bytes));
-          Own(output, desc, to, bytes, [allocator, block](void *) { block->Free(); });
-          if (moved != SUCCESS) {
-            return FAILED;
-          }
-          continue;
-        }
-        Own(output, desc, data, bytes, [id](void *own) {
-          (void)jumar::Call(CallId::kSessionFree, Message().U64(id).U64(reinterpret_cast<uintptr_t>(own)));
-        });
-      } else {
+      if (Address(output) != nullptr || data == nullptr) {
         Describe(output, desc);
+      } else if (failed) {
+        /* The program does not get this output, so that nothing else would free its memory. */
+        Free(id_, data);
+      } else if (allocator != nullptr) {
+        failed = !Move(allocator, output, desc, data, bytes);
+      } else {
+        const uint64_t id = id_;
+        Own(output, desc, data, bytes, [id](void *own) { Free(id, own); });
       }
     }
-    return SUCCESS;
+    return failed ? FAILED : SUCCESS;
+  }
+  /* Moves an output whose size only the run found into memory of an allocator. Frees the memory of the session in any case. */
+  template <typename T>
+  bool Move(const AllocatorPtr &allocator, T &output, const TensorDesc &desc, void *data, size_t bytes) {
+    MemBlock *const block = Block(allocator, bytes);
+    if (block == nullptr) {
+      Free(id_, data);
+      return false;
+    }
+    void *const to = block->GetAddr();
+    const Status moved = jumar::Call(CallId::kSessionCopyOutput, Message().U64(id_).U64(
+        reinterpret_cast<uintptr_t>(data)).U64(reinterpret_cast<uintptr_t>(to)).U64(bytes));
+    Own(output, desc, to, bytes, [allocator, block](void *) { block->Free(); });
+    return moved == SUCCESS;
+  }
+  static void Free(uint64_t id, void *lent) {
+    (void)jumar::Call(CallId::kSessionFree, Message().U64(id).U64(reinterpret_cast<uintptr_t>(lent)));
   }
   Status Memory(uint32_t graph_id, const char *what, const void *memory, size_t size) {
     return jumar::Call(CallId::kSessionMemory,
@@ -196,16 +205,6 @@ struct Session::Impl {
   static Status Retired(const char *name) {
     const std::string text = std::string(name) + " is not supported: it was removed from the interface";
     return jumar::Fail(text.c_str());
-  }
-  bool MayBeOnHost(uint32_t graph_id, size_t index) const {
-    const auto own = host_inputs_.find(graph_id);
-    const auto found = options_.find(AscendString("ge.exec.hostInputIndexes"));
-    if (own == host_inputs_.end() && found == options_.end()) {
-      return false;
-    }
-    const AscendString list = own == host_inputs_.end() ? found->second : own->second;
-    const std::string text = std::string(",") + list.GetString() + ",";
-    return text.find("," + std::to_string(index) + ",") != std::string::npos;
   }
   Status Saved(uint32_t graph_id, Reply &reply) {
     std::map<AscendString, Tensor> saved;
@@ -216,19 +215,24 @@ struct Session::Impl {
       const std::pair<const char *, size_t> bytes = reply.Bytes();
       saved[name] = Tensor(desc, reinterpret_cast<const uint8_t *>(bytes.first), bytes.second);
     }
-    const auto found = callbacks_.find(AscendString("Save"));
-    if (saved.empty() || found == callbacks_.end() || found->second == nullptr) {
+    const session::pCallBackFunc save = Callback(AscendString("Save"));
+    if (saved.empty() || save == nullptr) {
       return SUCCESS;
     }
-    return found->second(graph_id, saved) == 0 ? SUCCESS : FAILED;
+    return save(graph_id, saved) == 0 ? SUCCESS : FAILED;
+  }
+  /* Returns a copy, which is called without the lock. */
+  session::pCallBackFunc Callback(const AscendString &key) const {
+    const std::lock_guard<std::mutex> guard(lock_);
+    const auto found = callbacks_.find(key);
+    return found == callbacks_.end() ? nullptr : found->second;
   }
 
   const uint64_t id_;
   const std::map<AscendString, AscendString> options_;
-  std::map<uint32_t, AscendString> host_inputs_;
-  std::map<AscendString, session::pCallBackFunc> callbacks_;
   /* Guards what follows. */
   mutable std::mutex lock_;
+  std::map<AscendString, session::pCallBackFunc> callbacks_;
   std::map<const void *, AllocatorPtr> allocators_;
 };
 
@@ -340,6 +344,7 @@ Status Session::UpdateGraphRefreshableFeatureMemoryBase(uint32_t graph_id, const
 }
 
 Status Session::RegisterCallBackFunc(const char *key, const session::pCallBackFunc &callback) {
+  const std::lock_guard<std::mutex> guard(impl_->lock_);
   impl_->callbacks_[AscendString(key)] = callback;
   return SUCCESS;
 }

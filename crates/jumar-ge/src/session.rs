@@ -181,6 +181,26 @@ const PRECISION: &[&str] = &[
     "allow_fp32_to_bf16",
 ];
 
+/// The option that names the inputs in host memory.
+const HOST_INPUTS: &str = "ge.exec.hostInputIndexes";
+
+/// Reads indices of inputs, separated by commas or semicolons. `None` if there is anything else.
+fn host_inputs_of(text: &str) -> Option<Vec<usize>> {
+    let parts = text.split([',', ';']).map(str::trim);
+    let parts = parts.filter(|part| !part.is_empty());
+    parts.map(|part| part.parse().ok()).collect()
+}
+
+/// Returns the indices of the inputs of a graph that lie in host memory when it runs on a stream: those that the graph names,
+/// otherwise those that its session names.
+pub fn host_inputs(session: &Session, entry: &Entry) -> Vec<usize> {
+    let text = [&entry.options, &session.options].map(|options| options.get(HOST_INPUTS));
+    let text = text.into_iter().flatten().next();
+    // The options were checked when they were given.
+    text.and_then(|text| host_inputs_of(text))
+        .unwrap_or_default()
+}
+
 /// Refuses options that are none.
 pub fn check(options: &Options) -> GeResult<()> {
     let refuse = |key: &str, value: &str, wanted: &str| {
@@ -210,6 +230,9 @@ pub fn check(options: &Options) -> GeResult<()> {
             }
             "ge.exec.deviceId" | "ge.session_device_id" if value.parse::<u32>().is_err() => {
                 return refuse(key, value, "the number of a device");
+            }
+            HOST_INPUTS if host_inputs_of(value).is_none() => {
+                return refuse(key, value, "indices of inputs separated by commas");
             }
             "ge.exec.jobId" if value.len() > 128 => {
                 return refuse(key, value, "128 characters at most");

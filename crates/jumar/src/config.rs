@@ -270,6 +270,31 @@ pub fn launch_blocking() -> bool {
     variable("ASCEND_LAUNCH_BLOCKING").as_deref() == Some("1")
 }
 
+/// Returns the libraries of custom operators of the Graph Engine, in the order in which they are loaded: those in
+/// `op_graph/lib/linux/<architecture>` of each folder of `ASCEND_CUSTOM_OPP_PATH`.
+pub fn custom_operator_libraries() -> Vec<PathBuf> {
+    let Some(folders) = std::env::var_os("ASCEND_CUSTOM_OPP_PATH") else {
+        return Vec::new();
+    };
+    let mut libraries = Vec::new();
+    for folder in std::env::split_paths(&folders).filter(|folder| !folder.as_os_str().is_empty()) {
+        let folder = folder
+            .join("op_graph/lib/linux")
+            .join(std::env::consts::ARCH);
+        // A package without a part for graphs has no such folder.
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            continue;
+        };
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut found: Vec<PathBuf> = paths
+            .filter(|path| path.extension().is_some_and(|extension| extension == "so"))
+            .collect();
+        found.sort();
+        libraries.append(&mut found);
+    }
+    libraries
+}
+
 /// Returns the C++ compiler for programs that are compiled while a program runs: `JUMAR_CXX`, or the system's.
 pub fn compiler() -> String {
     variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())

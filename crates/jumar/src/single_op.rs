@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use jumar_model::graph::ge::{
-    Desc, FORMAT_ND, SingleInput, SingleOperator, Value, compile_single, type_name,
+    Desc, FORMAT_ND, SingleInput, SingleOperator, Value, compile_single, prototype, type_name,
 };
 use jumar_model::graph::{GraphError, GraphErrorKind, Model, Result};
 use jumar_types::dtype::DataType;
@@ -109,9 +109,31 @@ fn operator(entry: &Json) -> Result<SingleOperator> {
     }
     for (index, json) in list(entry, "attr")?.iter().enumerate() {
         let (name, value) = attribute(json).map_err(|error| at(error, "attr", index))?;
+        check_type(kind, &name, &value).map_err(|error| at(error, "attr", index))?;
         operator.attrs.insert(name, value);
     }
     Ok(operator)
+}
+
+/// Checks that an attribute has the type that the class of its operator declares.
+fn check_type(kind: &str, name: &str, value: &Value) -> Result<()> {
+    let attrs = prototype(kind).map_or(&[][..], |prototype| prototype.attrs);
+    let Some((_, declared)) = attrs.iter().find(|(own, _)| *own == name) else {
+        return Ok(());
+    };
+    let wanted = declared.type_name();
+    let given = value.type_name();
+    // Data types are written as their numbers, too.
+    let numbers = ["VT_INT", "VT_DATA_TYPE"];
+    if wanted == given || [wanted, given].iter().all(|name| numbers.contains(name)) {
+        return Ok(());
+    }
+    let spelled = |name: &str| name.trim_start_matches("VT_").to_ascii_lowercase();
+    Err(invalid(format!(
+        "{name} of {kind} is described as {}; it must be {}",
+        spelled(given),
+        spelled(wanted)
+    )))
 }
 
 /// Finds a data type by its name.
@@ -434,6 +456,22 @@ mod tests {
             let bytes = write(&operator).unwrap();
             assert_eq!(read(&bytes).unwrap(), operator);
         }
+    }
+
+    #[test]
+    fn an_attribute_has_the_type_of_its_class() {
+        let described = |kind: &str, value: &str| {
+            let attr = format!(r#"{{"name": "keep_dims", "type": "{kind}", "value": {value}}}"#);
+            let text = TEXT.replace(
+                r#"{"name": "keep_dims", "type": "bool", "value": false}"#,
+                &attr,
+            );
+            read_descriptions(&text)
+        };
+        assert!(described("bool", "true").is_ok());
+        let error = described("int", "1").unwrap_err();
+        let wanted = "keep_dims of ReduceSum is described as int; it must be bool";
+        assert!(error.text().ends_with(wanted), "{}", error.text());
     }
 
     #[test]

@@ -223,6 +223,14 @@ pub const READ: &[Var] = &[
         meaning: "The devices that the program sees, renumbered from 0.",
     },
     Var {
+        name: "ASCEND_CUSTOM_OPP_PATH",
+        accepts: Accepts::Anything,
+        flag: None,
+        values: "folders, separated by colons",
+        default: "none",
+        meaning: "Packages of custom operators: the Graph Engine loads the libraries in op_graph/lib/linux/<architecture> of each.",
+    },
+    Var {
         name: "ASCEND_LAUNCH_BLOCKING",
         accepts: Accepts::Anything,
         flag: Some("launch-blocking"),

@@ -294,6 +294,9 @@ SEQUENCE = "a sequence is a list of values that the build knows"
 # The inputs that have to be constants, each with its reason.
 FIXED = {
     ("SliceWrite", "begin"): "the operator changes a variable",
+    ("StridedSliceAssign", "begin"): "the operator changes a variable",
+    ("StridedSliceAssign", "end"): "the operator changes a variable",
+    ("StridedSliceAssign", "strides"): "the operator changes a variable",
     ("Multinomial", "num_samples"): "the session counts what was drawn",
     ("StatelessRandomChoiceWithMask", "count"): "the session counts what was drawn",
     ("SequenceAt", "index"): SEQUENCE,

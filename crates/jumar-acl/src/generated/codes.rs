@@ -1718,6 +1718,8 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (343, ErrorKind::NoStreamResource) => 500000,
         // aclrtStreamWaitEventWithTimeout
         (424, ErrorKind::NullPointer) => 107000,
+        // aclInit
+        (594, ErrorKind::InvalidValue) => 148048,
         // aclrtGetOverflowStatus
         (627, ErrorKind::NullPointer) => 107000,
         // aclrtBinaryGetDevAddress
@@ -1734,6 +1736,8 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (677, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
         (732, ErrorKind::NullPointer) => 107000,
+        // aclmdlGetCurOutputDims
+        (806, ErrorKind::FeatureUnsupported) => 200001,
         // aclprofModelSubscribe
         (873, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe

@@ -291,10 +291,11 @@ pub fn aclmdlGetCurOutputDims(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<ty
     let description = &content.description;
     let open_input = |input: &TensorInfo| input.dims.iter().any(|&dim| dim < 0);
     if description.open && description.inputs.iter().any(open_input) {
-        return refuse(
-            ErrorKind::NotImplemented,
-            "the shapes of this model are known only after an execution: ask aclmdlGetDatasetTensorDesc of its output dataset",
-        );
+        return Err(Error::new(
+            ErrorKind::FeatureUnsupported,
+            "the model has inputs of dynamic shapes, so its outputs have no dimensions before an execution",
+        )
+        .fix("Call aclmdlGetDatasetTensorDesc with the output dataset after an execution."));
     }
     if description.gears.is_empty() {
         return Ok(found);

@@ -25,6 +25,13 @@ pub fn fail(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     Err(GeError::new(from.text()?))
 }
 
+pub fn libraries(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
+    to.list(&jumar::config::custom_operator_libraries(), |to, path| {
+        to.text(&path.to_string_lossy());
+    });
+    Ok(())
+}
+
 pub fn last_error(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     to.text(&message::last_error());
     Ok(())

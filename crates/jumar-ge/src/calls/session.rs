@@ -150,6 +150,17 @@ pub fn outputs(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     Ok(())
 }
 
+pub fn host_inputs(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
+    let (session, number) = target(from)?;
+    // A graph that does not exist is refused where it runs, with the status of that call.
+    let indices = match session.graph(number) {
+        Ok(entry) => session::host_inputs(&session, &entry),
+        Err(_) => Vec::new(),
+    };
+    to.list(&indices, |to, index| to.u64(*index as u64));
+    Ok(())
+}
+
 pub fn model(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (session, number) = target(from)?;
     to.bytes = session.graph(number)?.model_file()?;

@@ -467,6 +467,16 @@ pub(super) static CALLS: &[Call] = &[
         frozen: false,
         warns: false,
     },
+    Call {
+        run: session::host_inputs,
+        frozen: false,
+        warns: false,
+    },
+    Call {
+        run: ge::libraries,
+        frozen: false,
+        warns: false,
+    },
 ];
 
 /// The numbers of the calls, for tests.
@@ -565,4 +575,6 @@ pub(crate) mod number {
     pub const FUSION_INFER: u32 = 90;
     pub const GE_LAST_ERROR: u32 = 91;
     pub const FUSION_SWITCHES: u32 = 92;
+    pub const SESSION_HOST_INPUTS: u32 = 93;
+    pub const GE_LIBRARIES: u32 = 94;
 }

@@ -139,15 +139,18 @@ pub fn copy_output(session: &Session, lent: usize, target: usize, bytes: usize) 
         ))
     };
     let own = session.lent.lock().remove(&lent).ok_or_else(none)?;
-    let source = own.memory.span().part(0, bytes).ok_or_else(none)?;
-    let stream = own.stream.upgrade();
-    let stream = stream.ok_or_else(|| GeError::new("the stream of the run was destroyed"))?;
-    session::with_runtime(|runtime, caller| {
+    let copied = session::with_runtime(|runtime, caller| {
+        let source = own.memory.span().part(0, bytes).ok_or_else(none)?;
+        let stream = own.stream.upgrade();
+        let stream = stream.ok_or_else(|| GeError::new("the stream of the run was destroyed"))?;
         let target = device_memory(runtime, target, bytes, "memory of the external allocator")?;
         stream.copy(target, source, caller)?;
         let copied = Arc::new(Signal::new());
         stream.mark(copied.clone(), caller);
-        session.keep(vec![own.memory], Some(copied));
-        Ok(())
-    })
+        Ok(copied)
+    });
+    // The run that writes the memory may not have ended, whether it was copied or not.
+    let done = copied.as_ref().ok().cloned().or(own.done);
+    session.keep(vec![own.memory], done);
+    copied.map(drop)
 }

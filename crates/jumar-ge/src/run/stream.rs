@@ -136,7 +136,7 @@ impl Run<'_> {
         copied: &mut Vec<Arc<DeviceMemory>>,
     ) -> GeResult<Vec<Span>> {
         let description = &self.plan.description;
-        let on_host = host_inputs(self.session, self.entry);
+        let on_host = session::host_inputs(self.session, self.entry);
         let mut spans = Vec::with_capacity(inputs.len());
         for (index, tensor) in inputs.iter().enumerate() {
             let needs = if description.open {
@@ -278,15 +278,4 @@ impl Run<'_> {
 
 fn bindings(used: Option<&Arc<Used>>) -> Option<Arc<dyn Bindings>> {
     used.map(|used| used.clone() as Arc<dyn Bindings>)
-}
-
-/// Returns which inputs may lie in host memory.
-fn host_inputs(session: &Session, entry: &Entry) -> Vec<usize> {
-    let key = "ge.exec.hostInputIndexes";
-    let text = entry.options.get(key).or_else(|| session.options.get(key));
-    text.map_or(Vec::new(), |text| {
-        text.split([',', ';'])
-            .filter_map(|part| part.trim().parse().ok())
-            .collect()
-    })
 }

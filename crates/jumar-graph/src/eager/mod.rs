@@ -10,6 +10,7 @@
 
 mod attention;
 pub(crate) mod complex;
+mod earlier;
 mod shapes;
 mod table;
 
@@ -72,7 +73,8 @@ enum Argument {
 
 /// Lists the operators.
 pub(crate) fn all() -> impl Iterator<Item = &'static SingleOperator> {
-    let lists = table::ALL.iter().chain(attention::ALL).copied();
+    let lists = table::ALL.iter().chain(attention::ALL).chain(earlier::ALL);
+    let lists = lists.copied();
     lists.chain(complex::all())
 }
 

@@ -73,6 +73,7 @@ const TABLE: &[Row] = &[
     ),
     ("AscendDequant", &["deq_scale"], &[Named("dtype")]),
     ("AscendRequant", &["req_scale"], &[Of(DataType::Int8)]),
+    ("AvgPoolGrad", &["orig_input_shape"], &[Rank("input_grad")]),
     ("BatchToSpace", &["crops"], &[Rank("x")]),
     ("BatchToSpaceND", &["block_shape", "crops"], &[Rank("x")]),
     ("Bincount", &["size"], &[Elements("weights")]),

@@ -66,6 +66,7 @@ prototypes! {
     "ApplyAdam" 3, [("var", Once), ("m", Once), ("v", Once), ("beta1_power", Once), ("beta2_power", Once), ("lr", Once), ("beta1", Once), ("beta2", Once), ("epsilon", Once), ("grad", Once)] -> [("var", Once)], [("use_locking", Bool(false)), ("use_nesterov", Bool(false))], [];
     "ApplyAdamD" 3, [("var", Once), ("m", Once), ("v", Once), ("beta1_power", Once), ("beta2_power", Once), ("lr", Once), ("beta1", Once), ("beta2", Once), ("epsilon", Once), ("grad", Once)] -> [("var", Once), ("m", Once), ("v", Once)], [("use_locking", Bool(false)), ("use_nesterov", Bool(false))], [];
     "ApplyAdamV2" 3, [("var", Once), ("m", Once), ("v", Once), ("lr", Once), ("beta1", Once), ("beta2", Once), ("epsilon", Once), ("grad", Once), ("max_grad_norm", Maybe), ("global_grad_norm", Once), ("weight_decay", Once), ("step_size", Maybe)] -> [("var", Once), ("m", Once), ("v", Once)], [("adam_mode", Str("adam"))], [];
+    "ApplyAdamW" 3, [("var", Once), ("m", Once), ("v", Once), ("beta1_power", Once), ("beta2_power", Once), ("lr", Once), ("weight_decay", Once), ("beta1", Once), ("beta2", Once), ("epsilon", Once), ("grad", Once), ("max_grad_norm", Maybe)] -> [("var", Once), ("m", Once), ("v", Once)], [("amsgrad", Bool(false)), ("maximize", Bool(false))], [];
     "ApplyCenteredRMSProp" 3, [("var", Once), ("mg", Once), ("ms", Once), ("mom", Once), ("lr", Once), ("rho", Once), ("momentum", Once), ("epsilon", Once), ("grad", Once)] -> [("var", Once)], [("use_locking", Bool(false))], [];
     "ApplyFtrl" 3, [("var", Once), ("accum", Once), ("linear", Once), ("grad", Once), ("lr", Once), ("l1", Once), ("l2", Once), ("lr_power", Once)] -> [("var", Once)], [("use_locking", Bool(false))], [];
     "ApplyFtrlV2" 3, [("var", Once), ("accum", Once), ("linear", Once), ("grad", Once), ("lr", Once), ("l1", Once), ("l2", Once), ("l2_shrinkage", Once), ("lr_power", Once)] -> [("var", Once)], [("use_locking", Bool(false))], [];
@@ -103,6 +104,7 @@ prototypes! {
     "AvgPool" 2, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("data_format", Str("NHWC"))], [];
     "AvgPool1D" 3, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_INT")), ("strides", Required("VT_INT")), ("pads", Required("VT_LIST_INT")), ("ceil_mode", Bool(false)), ("count_include_pad", Bool(false))], [];
     "AvgPool3D" 1, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("ceil_mode", Bool(false)), ("count_include_pad", Bool(true)), ("divisor_override", Int(0)), ("data_format", Str("NDHWC"))], [];
+    "AvgPoolGrad" 3, [("orig_input_shape", Once), ("input_grad", Once)] -> [("out_grad", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("data_format", Str("NHWC"))], [];
     "AvgPoolV2" 1, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding_mode", Str("CALCULATED")), ("pads", Ints(&[0, 0, 0, 0])), ("data_format", Str("NCHW")), ("global_pooling", Bool(false)), ("ceil_mode", Bool(false)), ("exclusive", Bool(true)), ("divisor_override", Int(0))], [];
     "Axpy" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [("alpha", Required("VT_FLOAT"))], [];
     "AxpyV2" 3, [("x1", Once), ("x2", Once), ("alpha", Once)] -> [("y", Once)], [], [];
@@ -113,6 +115,7 @@ prototypes! {
     "BNInference" 3, [("x", Once), ("mean", Once), ("variance", Once), ("momentum", Once), ("scale", Maybe), ("offset", Maybe)] -> [("y", Once)], [("epsilon", Float(1e-5)), ("use_global_stats", Bool(true)), ("mode", Int(1))], [];
     "BNLL" 1, [("x", Once)] -> [("y", Once)], [], [];
     "BNTrainingReduce" 3, [("x", Once)] -> [("sum", Once), ("square_sum", Once)], [], [];
+    "BNTrainingUpdate" 3, [("x", Once), ("sum", Once), ("square_sum", Once), ("scale", Once), ("offset", Once), ("mean", Once), ("variance", Once)] -> [("y", Once), ("mean", Once), ("variance", Once), ("batch_mean", Once), ("batch_variance", Once)], [("factor", Required("VT_FLOAT")), ("epsilon", Required("VT_FLOAT"))], [];
     "BNTrainingUpdateV2" 3, [("x", Once), ("sum", Once), ("square_sum", Once), ("scale", Once), ("offset", Once)] -> [("y", Once), ("batch_mean", Once), ("batch_variance", Once)], [("epsilon", Required("VT_FLOAT"))], [];
     "BNTrainingUpdateV3" 3, [("x", Once), ("sum", Once), ("square_sum", Once), ("scale", Once), ("offset", Once)] -> [("y", Once), ("batch_mean", Once), ("batch_variance", Once), ("reserve_1", Once), ("reserve_2", Once)], [("epsilon", Required("VT_FLOAT"))], [];
     "BallQuery" 3, [("xyz", Once), ("center_xyz", Once)] -> [("idx", Once)], [("min_radius", Required("VT_FLOAT")), ("max_radius", Required("VT_FLOAT")), ("sample_num", Required("VT_INT"))], [];
@@ -129,6 +132,7 @@ prototypes! {
     "Bias" 3, [("x", Once), ("bias", Once)] -> [("y", Once)], [("axis", Int(1)), ("num_axes", Int(1)), ("bias_from_blob", Bool(true))], [];
     "BiasAdd" 1, [("x", Once), ("bias", Once)] -> [("y", Once)], [("data_format", Str("NHWC"))], [];
     "BiasAddGrad" 3, [("x", Once)] -> [("y", Once)], [("data_format", Str("NHWC"))], [];
+    "BinaryCrossEntropy" 3, [("x", Once), ("y", Once), ("weight", Maybe)] -> [("output", Once)], [("reduction", Str("mean"))], [];
     "Bincount" 3, [("array", Once), ("size", Once), ("weights", Once)] -> [("bins", Once)], [], [];
     "Bitcast" 3, [("x", Once)] -> [("y", Once)], [("type", Required("VT_DATA_TYPE"))], [];
     "BitwiseAnd" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
@@ -166,6 +170,7 @@ prototypes! {
     "ConcatFromSequence" 1, [("handle", Once)] -> [("y", Once)], [("axis", Required("VT_INT")), ("new_axis", Int(0))], [];
     "ConcatV2" 2, [("x", Often), ("concat_dim", Once)] -> [("y", Once)], [("N", Int(1))], [];
     "ConfusionSoftmaxGrad" 3, [("grad", Once), ("x", Once)] -> [("y", Once)], [], [];
+    "ConfusionTransposeD" 3, [("x", Once)] -> [("y", Once)], [("perm", Required("VT_LIST_INT")), ("shape", Required("VT_LIST_INT")), ("transpose_first", Required("VT_BOOL"))], [];
     "ConjugateTranspose" 3, [("x", Once), ("perm", Once)] -> [("y", Once)], [], [];
     "Const" 1, [] -> [("y", Once)], [("value", Tensor)], [];
     "Constant" 1, [] -> [("y", Once)], [("value", Tensor)], [];
@@ -189,6 +194,7 @@ prototypes! {
     "Cumprod" 3, [("x", Once), ("axis", Once)] -> [("y", Once)], [("exclusive", Bool(false)), ("reverse", Bool(false))], [];
     "Cumsum" 1, [("x", Once), ("axis", Once)] -> [("y", Once)], [("exclusive", Bool(false)), ("reverse", Bool(false))], [];
     "CumulativeLogsumexp" 3, [("x", Once), ("axis", Once)] -> [("y", Once)], [("exclusive", Bool(false)), ("reverse", Bool(false))], [];
+    "DIoU" 3, [("bboxes", Once), ("gtboxes", Once)] -> [("overlap", Once)], [("trans", Bool(false)), ("is_cross", Bool(true)), ("mode", Str("iou"))], [];
     "DIoUGrad" 3, [("dy", Once), ("bboxes", Once), ("gtboxes", Once)] -> [("dbboxes", Once), ("dgtboxes", Once)], [("trans", Bool(false)), ("is_cross", Bool(true)), ("mode", Str("iou"))], [];
     "Data" 1, [("x", Once)] -> [("y", Once)], [("index", Int(0))], [];
     "DataCompare" 3, [("x1", Once), ("x2", Once)] -> [("num", Once)], [("atol", Float(1e-5)), ("rtol", Float(0.001))], [];
@@ -278,6 +284,7 @@ prototypes! {
     "FusedMulApplyMomentum" 3, [("var", Once), ("accum", Once), ("lr", Once), ("x1", Once), ("momentum", Once), ("x2", Once)] -> [("var", Once), ("accum", Once)], [("use_nesterov", Bool(false)), ("use_locking", Bool(false))], [];
     "FusedMulApplyMomentumExtern" 3, [("var", Once), ("accum", Once), ("lr", Once), ("x1", Once), ("momentum", Once), ("x2", Once), ("var_copy", Once)] -> [("var", Once), ("var_copy", Once), ("accum", Once)], [("use_nesterov", Bool(false)), ("use_locking", Bool(false))], [];
     "GEMM" 3, [("a", Once), ("b", Once), ("c", Once), ("alpha", Once), ("beta", Once)] -> [("y", Once)], [("transpose_a", Bool(false)), ("transpose_b", Bool(false))], [];
+    "GIoU" 3, [("bboxes", Once), ("gtboxes", Once)] -> [("overlap", Once)], [("trans", Bool(false)), ("is_cross", Bool(true)), ("mode", Str("iou"))], [];
     "GIoUGrad" 3, [("dy", Once), ("bboxes", Once), ("gtboxes", Once)] -> [("dbboxes", Once), ("dgtboxes", Once)], [("trans", Bool(false)), ("is_cross", Bool(true)), ("mode", Str("iou"))], [];
     "Gather" 3, [("x", Once), ("indices", Once)] -> [("y", Once)], [("validate_indices", Bool(true)), ("batch_dims", Int(0)), ("is_preprocessed", Bool(false)), ("negative_index_support", Bool(false))], [];
     "GatherElements" 1, [("x", Once), ("index", Once)] -> [("y", Once)], [("dim", Int(0))], [];
@@ -347,6 +354,7 @@ prototypes! {
     "IsFinite" 3, [("x", Once)] -> [("y", Once)], [], [];
     "IsInf" 1, [("x", Once)] -> [("y", Once)], [], [];
     "IsNan" 1, [("x", Once)] -> [("y", Once)], [], [];
+    "KLDiv" 3, [("x", Once), ("target", Once)] -> [("y", Once)], [("reduction", Required("VT_STRING"))], [];
     "KLDivV2" 3, [("x", Once), ("target", Once)] -> [("y", Once)], [("reduction", Str("mean")), ("log_target", Bool(false))], [];
     "L2Loss" 3, [("x", Once)] -> [("y", Once)], [], [];
     "L2Normalize" 3, [("x", Once)] -> [("y", Once)], [("axis", Ints(&[])), ("eps", Float(0.0001))], [];
@@ -362,6 +370,7 @@ prototypes! {
     "LambUpdateWithLrV2" 3, [("x1", Once), ("x2", Once), ("x3", Once), ("x4", Once), ("x5", Once), ("greater_y", Once), ("select_e", Once)] -> [("y", Once)], [], [];
     "LarsV2Update" 3, [("w", Once), ("g", Once), ("w_square_sum", Once), ("g_square_sum", Once), ("weight_decay", Once), ("learning_rate", Once)] -> [("g_new", Once)], [("hyperpara", Float(0.001)), ("epsilon", Float(1e-5)), ("use_clip", Bool(false))], [];
     "LayerNorm" 1, [("x", Once), ("gamma", Once), ("beta", Once)] -> [("y", Once), ("mean", Once), ("variance", Once)], [("begin_norm_axis", Int(0)), ("begin_params_axis", Int(0)), ("epsilon", Float(1e-7))], [];
+    "LayerNormGrad" 3, [("dy", Once), ("x", Once), ("variance", Once), ("mean", Once), ("gamma", Once)] -> [("pd_x", Once), ("pd_gamma", Once), ("pd_beta", Once)], [], [];
     "LayerNormV3" 3, [("x", Once), ("gamma", Once), ("beta", Once)] -> [("y", Once), ("mean", Once), ("rstd", Once)], [("begin_norm_axis", Int(0)), ("begin_params_axis", Int(0)), ("epsilon", Float(1e-5))], [];
     "LayerNormV4" 3, [("x", Once), ("normalized_shape", Once), ("gamma", Maybe), ("beta", Maybe)] -> [("y", Once), ("mean", Once), ("rstd", Once)], [("epsilon", Float(1e-5))], [];
     "LeakyRelu" 1, [("x", Once)] -> [("y", Once)], [("negative_slope", Float(0.0))], [];
@@ -394,10 +403,12 @@ prototypes! {
     "MatrixDiagPartV3" 3, [("x", Once), ("k", Once), ("padding_value", Once)] -> [("y", Once)], [("align", Str("RIGHT_LEFT"))], [];
     "MatrixDiagV2" 1, [("diagonal", Once), ("k", Once), ("num_rows", Once), ("num_cols", Once), ("padding_value", Once)] -> [("output", Once)], [], [];
     "MatrixDiagV3" 3, [("x", Once), ("k", Once), ("num_rows", Once), ("num_cols", Once), ("padding_value", Once)] -> [("y", Once)], [("align", Str("RIGHT_LEFT"))], [];
+    "MatrixInverse" 3, [("x", Once)] -> [("y", Once)], [("adjoint", Bool(false))], [];
     "MatrixSetDiag" 3, [("x", Once), ("diagonal", Once)] -> [("y", Once)], [], [];
     "MatrixSetDiagV2" 3, [("input", Once), ("diagonal", Once), ("k", Once)] -> [("output", Once)], [], [];
     "MaxPool" 2, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("data_format", Str("NHWC"))], [];
     "MaxPool3D" 1, [("x", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("pads", Ints(&[0, 0, 0, 0, 0, 0])), ("dilation", Ints(&[1, 1, 1, 1, 1])), ("ceil_mode", Int(0)), ("data_format", Str("NDHWC"))], [];
+    "MaxPoolGrad" 3, [("x1", Once), ("x2", Once), ("grad", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("data_format", Str("NHWC"))], [];
     "MaxPoolGradGradWithArgmax" 3, [("x", Once), ("grad", Once), ("argmax", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING"))], [];
     "MaxPoolGradWithArgmax" 3, [("x", Once), ("grad", Once), ("argmax", Once)] -> [("y", Once)], [("ksize", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("padding", Required("VT_STRING")), ("include_batch_in_index", Bool(false)), ("data_format", Str("NHWC"))], [];
     "MaxPoolV2" 3, [("x", Once), ("ksize", Once), ("strides", Once)] -> [("y", Once)], [("padding", Required("VT_STRING")), ("data_format", Str("NHWC"))], [];
@@ -410,6 +421,7 @@ prototypes! {
     "Minimum" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "MirrorPad" 2, [("x", Once), ("paddings", Once)] -> [("y", Once)], [("mode", Required("VT_STRING"))], [];
     "Mish" 1, [("x", Once)] -> [("y", Once)], [], [];
+    "MishGrad" 3, [("grad", Once), ("x", Once), ("tanhx", Maybe)] -> [("x_grad", Once)], [], [];
     "Mod" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "MoeGatingTopK" 3, [("x", Once), ("bias", Maybe)] -> [("y", Once), ("expert_idx", Once), ("out", Once)], [("k", Required("VT_INT")), ("k_group", Int(1)), ("group_count", Int(1)), ("group_select_mode", Int(0)), ("renorm", Int(0)), ("norm_type", Int(0)), ("out_flag", Bool(false)), ("routed_scaling_factor", Float(1.0)), ("eps", Float(1e-20))], [];
     "MoeGatingTopKSoftmax" 2, [("x", Once), ("finished", Maybe)] -> [("y", Once), ("expert_idx", Once), ("row_idx", Once)], [("k", Required("VT_INT"))], [];
@@ -527,6 +539,7 @@ prototypes! {
     "RotaryMul" 3, [("x", Once), ("r1", Once), ("r2", Once)] -> [("y", Once)], [], [];
     "Round" 1, [("x", Once)] -> [("y", Once)], [("decimals", Int(0))], [];
     "Rsqrt" 2, [("x", Once)] -> [("y", Once)], [], [];
+    "RsqrtGrad" 3, [("y", Once), ("dy", Once)] -> [("z", Once)], [], [];
     "SGD" 3, [("parameters", Once), ("gradient", Once), ("learning_rate", Once), ("accum", Once), ("momentum", Once), ("stat", Once)] -> [("parameters", Once)], [("dampening", Float(0.0)), ("weight_decay", Float(0.0)), ("nesterov", Bool(false))], [];
     "SSDDetectionOutput" 3, [("bbox_delta", Once), ("score", Once), ("anchors", Once)] -> [("out_boxnum", Once), ("y", Once)], [("num_classes", Int(2)), ("share_location", Bool(true)), ("background_label_id", Int(0)), ("iou_threshold", Float(0.3)), ("top_k", Int(200)), ("eta", Float(1.0)), ("variance_encoded_in_target", Bool(false)), ("code_type", Int(1)), ("keep_top_k", Int(-1)), ("confidence_threshold", Float(0.0))], [];
     "Save" 1, [("tensors", Often)] -> [], [], [];
@@ -583,7 +596,7 @@ prototypes! {
     "SoftPlusV2" 3, [("x", Once)] -> [("y", Once)], [], [];
     "SoftmaxCrossEntropyLoss" 1, [("scores", Once), ("labels", Once), ("weights", Maybe)] -> [("loss", Once), ("log_prop", Once)], [("ignore_index", Int(0)), ("reduction", Str("mean"))], [];
     "SoftmaxCrossEntropyWithLogits" 3, [("features", Once), ("labels", Once)] -> [("loss", Once), ("backprop", Once)], [], [];
-    "SoftmaxFocalLoss" 3, [("pred", Once), ("target", Once), ("weight", Maybe)] -> [("y", Once)], [("gamma", Float(2.0)), ("alpha", Float(0.25)), ("reduction", Str("none"))], [];
+    "SoftmaxFocalLoss" 3, [("pred", Once), ("target", Once), ("weight", Maybe)] -> [("y", Once)], [("gamma", Float(2.0)), ("alpha", Float(0.25)), ("reduction", Str("mean"))], [];
     "SoftmaxFocalLossGrad" 3, [("pred", Once), ("target", Once), ("dout", Once), ("weight", Maybe)] -> [("grad", Once)], [("alpha", Float(0.25)), ("gamma", Float(2.0)), ("reduction", Str("mean"))], [];
     "SoftmaxV2" 1, [("x", Once)] -> [("y", Once)], [("axes", Ints(&[-1])), ("half_to_float", Bool(false))], [];
     "Softplus" 1, [("x", Once)] -> [("y", Once)], [], [];
@@ -642,6 +655,8 @@ prototypes! {
     "StatelessWhile" 3, [("input", Often)] -> [("output", Often)], [("parallel_iterations", Int(10))], [("cond", false), ("body", false)];
     "StrideAdd" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [("x1_c1_offset", Required("VT_INT")), ("x2_c1_offset", Required("VT_INT")), ("c1_len", Required("VT_INT"))], [];
     "StridedSlice" 2, [("x", Once), ("begin", Once), ("end", Once), ("strides", Once)] -> [("y", Once)], [("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];
+    "StridedSliceAssign" 3, [("var", Once), ("begin", Once), ("end", Once), ("strides", Once), ("input_value", Once)] -> [("var", Once)], [("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];
+    "StridedSliceAssignD" 3, [("var", Once), ("input_value", Once)] -> [("var", Once)], [("begin", Required("VT_LIST_INT")), ("end", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];
     "StridedSliceAssignV2" 3, [("var", Once), ("input_value", Once), ("begin", Once), ("end", Once), ("strides", Once), ("axes", Maybe)] -> [("var", Once)], [], [];
     "StridedSliceD" 3, [("x", Once)] -> [("y", Once)], [("begin", Required("VT_LIST_INT")), ("end", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];
     "StridedSliceGrad" 3, [("shape", Once), ("begin", Once), ("end", Once), ("strides", Once), ("dy", Once)] -> [("output", Once)], [("begin_mask", Int(0)), ("end_mask", Int(0)), ("ellipsis_mask", Int(0)), ("new_axis_mask", Int(0)), ("shrink_axis_mask", Int(0))], [];

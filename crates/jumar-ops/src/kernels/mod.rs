@@ -19,6 +19,7 @@ pub(crate) mod norm;
 pub(crate) mod number;
 pub(crate) mod pool;
 pub(crate) mod recurrent;
+mod recurrent_activation;
 mod recurrent_quantised;
 pub(crate) mod recurrent_steps;
 pub(crate) mod reduce;

@@ -7,6 +7,7 @@ use jumar_types::dtype::DataType;
 
 use super::generic::{Algorithm, Io, Working};
 use super::linear::pack_matrix;
+use super::recurrent_activation::Activation;
 use super::recurrent_quantised::{self as quantised, Rounding};
 use crate::simd::PANEL;
 use crate::simd::wide::{Work, wide};
@@ -43,82 +44,6 @@ impl Cell {
             Cell::Simple => &["Tanh"],
             Cell::Gru { .. } => &["Sigmoid", "Tanh"],
             Cell::Lstm { .. } => &["Sigmoid", "Tanh", "Tanh"],
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Activation {
-    Affine(f64, f64),
-    Relu,
-    LeakyRelu(f64),
-    ThresholdedRelu(f64),
-    Tanh,
-    ScaledTanh(f64, f64),
-    Sigmoid,
-    HardSigmoid(f64, f64),
-    Elu(f64),
-    Softsign,
-    Softplus,
-}
-
-impl Activation {
-    fn named(
-        name: &str,
-        mut alpha: impl FnMut(f64) -> f64,
-        mut beta: impl FnMut(f64) -> f64,
-    ) -> Option<Activation> {
-        Some(match name.to_ascii_lowercase().as_str() {
-            "affine" => Activation::Affine(alpha(1.0), beta(0.0)),
-            "relu" => Activation::Relu,
-            "leakyrelu" => Activation::LeakyRelu(alpha(0.01)),
-            "thresholdedrelu" => Activation::ThresholdedRelu(alpha(1.0)),
-            "tanh" => Activation::Tanh,
-            "scaledtanh" => Activation::ScaledTanh(alpha(1.0), beta(1.0)),
-            "sigmoid" => Activation::Sigmoid,
-            "hardsigmoid" => Activation::HardSigmoid(alpha(0.2), beta(0.5)),
-            "elu" => Activation::Elu(alpha(1.0)),
-            "softsign" => Activation::Softsign,
-            "softplus" => Activation::Softplus,
-            _ => return None,
-        })
-    }
-
-    fn apply<W: Working>(self, x: W) -> W {
-        let (zero, one) = (W::zero(), W::one());
-        match self {
-            Activation::Tanh => x.tanh(),
-            Activation::Sigmoid => x.sigmoid(),
-            Activation::Relu => x.most(zero),
-            Activation::Affine(alpha, beta) => W::of(alpha) * x + W::of(beta),
-            Activation::LeakyRelu(alpha) => {
-                if x < zero {
-                    W::of(alpha) * x
-                } else {
-                    x
-                }
-            }
-            Activation::ThresholdedRelu(alpha) => {
-                if x > W::of(alpha) {
-                    x
-                } else {
-                    zero
-                }
-            }
-            Activation::ScaledTanh(alpha, beta) => W::of(alpha) * (W::of(beta) * x).tanh(),
-            Activation::HardSigmoid(alpha, beta) => {
-                (W::of(alpha) * x + W::of(beta)).most(zero).least(one)
-            }
-            Activation::Elu(alpha) => {
-                if x < zero {
-                    W::of(alpha) * (x.exp() - one)
-                } else {
-                    x
-                }
-            }
-            Activation::Softsign => x / (one + x.abs()),
-            // Where the exponential would overflow the sum is x itself.
-            Activation::Softplus => x.most(zero) + (one + (-x.abs()).exp()).ln(),
         }
     }
 }
@@ -820,7 +745,7 @@ impl Algorithm for Recurrent {
                         // A sequence that ended with the step before counts for the last time, as in ONNX Runtime.
                         let end = step as i64 + i64::from(backwards);
                         let counts = |sequence: &usize| {
-                            !lengths.is_some_and(|lengths| end > lengths.get(*sequence))
+                            lengths.is_none_or(|lengths| end <= lengths.get(*sequence))
                         };
                         let running = (0..batch).filter(counts);
                         let rounding = Rounding::of(

@@ -143,10 +143,10 @@ pub(super) fn add_product<W: Working>(
     for row in 0..m {
         for column in 0..n {
             let at = row * n + column;
-            let whole: f64 = (0..parts)
+            let sum: f64 = (0..parts)
                 .map(|part| partial.get(part * m * n + at).f64())
                 .sum();
-            let product = whole as f32 * factors(column);
+            let product = sum as f32 * factors(column);
             sums.set(at, sums.get(at) + W::of(f64::from(product)));
         }
     }

@@ -4,7 +4,8 @@
 //! one time after the other. The rows of a time are contiguous. A packed sequence has fewer rows from time to time.
 
 use super::generic::{Algorithm, Ints, Io, Working};
-use super::recurrent::{ActivatedRow, Activation};
+use super::recurrent::ActivatedRow;
+use super::recurrent_activation::Activation;
 use crate::simd::wide::wide;
 use crate::view::{Row, RowMut};
 use crate::{InferCx, OpError, PrepareCx, TensorType, UNKNOWN};

@@ -446,6 +446,8 @@ def focal(p, t, w=1.0):
 
 case("SoftmaxFocalLoss", "", PROBABLE, focal, {"reduction": "none"}, types=["float16"])
 case("SoftmaxFocalLoss", "weighted", WEIGHTED, focal, {"reduction": "none"}, types=["float16"])
+case("SoftmaxFocalLoss", "mean by default", WEIGHTED, lambda *a: focal(*a).mean(), types=["float16"])
+case("SoftmaxFocalLoss", "sum", PROBABLE, lambda *a: focal(*a).sum(), {"reduction": "sum"})
 
 
 def focal_gradient(p, t, d, w=None, factor=1.0):

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jumar::engine::{Context, Span, Stream};
 use jumar::offline::graph::TensorType;
-use jumar::offline::graph::ge::Value;
+use jumar::offline::graph::ge::{SingleOperator, Value, infer_single};
 use jumar::offline::{Operator, OperatorInput, OperatorOutput, OperatorRun};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -70,7 +70,8 @@ pub(crate) fn run_known(
     outputs: &[Memory],
     stream: Raw,
 ) -> Result<()> {
-    run(cx, request, (inputs, outputs), stream, Mode::Compile).map(drop)
+    let memory = (inputs, outputs);
+    run(cx, request, memory, stream, (Mode::Compile, false)).map(drop)
 }
 
 /// Queues an operator.
@@ -83,8 +84,8 @@ pub(super) fn run(
     request: &Request,
     (inputs, outputs): (&[Memory], &[Memory]),
     stream: Raw,
-    mode: Mode,
-) -> Result<(Arc<OperatorRun>, Arc<Stream>)> {
+    (mode, reports): (Mode, bool),
+) -> Result<Queued> {
     let target = cx.with_stream(stream, |stream| Ok(stream.clone()))?;
     let context = cx.runtime()?.contexts().get(target.context_id())?;
     let call = Call {
@@ -95,8 +96,9 @@ pub(super) fn run(
         target: &target,
         context: &context,
         mode,
+        reports,
     };
-    let run = call.bind()?;
+    let (run, found) = call.bind()?;
     let (reads, writes) = run.touches();
     let queued = run.clone();
     cx.with_stream(stream, |stream| {
@@ -104,7 +106,15 @@ pub(super) fn run(
             .launch(queued, &reads, &writes, &cx.caller())
             .map(drop)
     })?;
-    Ok((run, target))
+    Ok(Queued { run, target, found })
+}
+
+/// A queued operator.
+pub(super) struct Queued {
+    run: Arc<OperatorRun>,
+    target: Arc<Stream>,
+    /// The outputs whose shapes the run finds.
+    found: Vec<usize>,
 }
 
 /// One call.
@@ -116,6 +126,8 @@ struct Call<'a> {
     target: &'a Arc<Stream>,
     context: &'a Arc<Context>,
     mode: Mode,
+    /// Whether the call writes shapes that the run finds into the descriptions of the outputs.
+    reports: bool,
 }
 
 impl Call<'_> {
@@ -131,7 +143,7 @@ impl Call<'_> {
     }
 
     /// Checks the call, finds its operator, and binds that to memory.
-    fn bind(&self) -> Result<Arc<OperatorRun>> {
+    fn bind(&self) -> Result<(Arc<OperatorRun>, Vec<usize>)> {
         let Request {
             operator,
             inputs,
@@ -177,7 +189,7 @@ impl Call<'_> {
             }
         };
         let bound = self.bind_inputs(&compiled, copies)?;
-        let results = self.bind_outputs(&compiled)?;
+        let (results, found) = self.bind_outputs(&compiled, &operator)?;
         let stop = self.target.stop_token();
         let run = OperatorRun::new(
             compiled,
@@ -186,7 +198,7 @@ impl Call<'_> {
             &results,
             &self.cx.caller(),
         )?;
-        Ok(Arc::new(run))
+        Ok((Arc::new(run), found))
     }
 
     /// Copies an input that lies in host memory.
@@ -265,8 +277,16 @@ impl Call<'_> {
         Ok(bound)
     }
 
-    fn bind_outputs(&self, compiled: &Operator) -> Result<Vec<Option<OperatorOutput>>> {
+    /// Binds the outputs. Returns with them those whose shapes the run finds: where the call reports them, a description is an
+    /// upper bound.
+    fn bind_outputs(
+        &self,
+        compiled: &Operator,
+        operator: &SingleOperator,
+    ) -> Result<(Vec<Option<OperatorOutput>>, Vec<usize>)> {
         let mut bound = Vec::with_capacity(self.request.outputs.len());
+        let mut found = Vec::new();
+        let mut inferred = None;
         for (index, tensor) in self.request.outputs.iter().enumerate() {
             if tensor.ty.is_none() {
                 bound.push(None);
@@ -279,15 +299,26 @@ impl Call<'_> {
             }
             let own = compiled.output_type(index).and_then(TensorType::bytes);
             let described = tensor.bytes();
+            if own.is_none() && self.reports && !self.target.is_recorded() {
+                // An operator that was compiled for inputs of any size knows its outputs when the inputs are known.
+                let types = inferred.get_or_insert_with(|| infer_single(operator));
+                let wanted = self.request.outputs[..index].iter();
+                let position = wanted.filter(|tensor| tensor.ty.is_some()).count();
+                let types = types.as_ref().ok();
+                let ty = types.and_then(|types| types.get(position));
+                if described.is_none() || ty.is_some_and(|ty| ty.bytes().is_none()) {
+                    found.push(index);
+                }
+            }
             // Where neither is known, the full buffer is offered.
             let needed = own.or(described).unwrap_or(self.outputs[index].1);
             let span = self.span(("output", index), self.outputs[index], needed)?;
             bound.push(Some(OperatorOutput {
                 span,
-                exact: described,
+                exact: described.filter(|_| !found.contains(&index)),
             }));
         }
-        Ok(bound)
+        Ok((bound, found))
     }
 
     /// Waits for the stream, and reads the values of inputs in device memory.
@@ -344,13 +375,8 @@ fn run_and_report(
     mode: Mode,
     descs: &[Raw],
 ) -> Result<()> {
-    let open: Vec<bool> = request
-        .outputs
-        .iter()
-        .map(|tensor| tensor.ty.is_some() && tensor.bytes().is_none())
-        .collect();
-    let any_open = open.contains(&true);
-    if any_open {
+    let is_open = |tensor: &Tensor| tensor.ty.is_some() && tensor.bytes().is_none();
+    if request.outputs.iter().any(is_open) {
         let recorded = cx.with_stream(stream, |stream| Ok(stream.is_recorded()))?;
         if recorded {
             return refuse(
@@ -362,14 +388,17 @@ fn run_and_report(
             );
         }
     }
-    let (run, target) = self::run(cx, request, (inputs, outputs), stream, mode)?;
-    if !any_open {
+    let queued = run(cx, request, (inputs, outputs), stream, (mode, true))?;
+    let Queued { run, target, found } = queued;
+    let reported =
+        |index: usize| found.contains(&index) || request.outputs.get(index).is_some_and(is_open);
+    if !(0..request.outputs.len()).any(reported) {
         return Ok(());
     }
     let done = target.synchronize(None, &cx.caller());
     crate::error::report_failure(cx, done)?;
     for (output, dims) in run.shapes() {
-        if open.get(output) == Some(&true)
+        if reported(output)
             && let Some(desc) = descs.get(output)
         {
             describe::write_shape(cx, *desc, &dims)?;
@@ -409,7 +438,7 @@ fn execute(
         return run_and_report(cx, &request, memory, stream, mode, descs);
     }
     refuse_open(&request)?;
-    run(cx, &request, memory, stream, mode).map(drop)
+    run(cx, &request, memory, stream, (mode, false)).map(drop)
 }
 
 macro_rules! executions {

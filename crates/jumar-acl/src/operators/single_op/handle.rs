@@ -93,7 +93,7 @@ pub fn aclopExecWithHandle(
         &handle.request,
         (&inputs, &outputs),
         stream,
-        Mode::Compile,
+        (Mode::Compile, false),
     )
     .map(drop)
 }

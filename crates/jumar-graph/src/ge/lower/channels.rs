@@ -150,14 +150,11 @@ fn channel_sums(cx: &mut Cx, op: &Op<'_>) -> Answer {
 }
 
 /// Returns the normalised images, the means and the variances of the channels, from their sums.
-fn normalised(cx: &mut Cx, op: &Op<'_>) -> Answer {
+pub(super) fn normalised(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let (dtype, dims) = (cx.ty(x).dtype, cx.dims(x)?);
     let channel = op.channel_axis("x", dims.len())?;
-    let count: i64 = others(dims.len(), channel)?
-        .iter()
-        .map(|&axis| dims[axis as usize])
-        .product();
+    let count = statistics_count(cx, op)?;
     let along = along(dims.len(), channel);
     let epsilon = f64::from(op.float("epsilon")?);
     let (sum, squares) = (op.input("sum")?, op.input("square_sum")?);
@@ -176,6 +173,14 @@ fn normalised(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let y = f.mul(y, f.reshape(factor, &along)?)?;
     let y = f.add(y, f.reshape(offset, &along)?)?;
     Ok(vec![f.cast(y, dtype)?, mean, variance])
+}
+
+/// Returns how many elements of a channel of x the statistics are of.
+pub(super) fn statistics_count(cx: &Cx, op: &Op<'_>) -> Result<i64, OpError> {
+    let dims = cx.dims(op.input("x")?)?;
+    let channel = op.channel_axis("x", dims.len())?;
+    let axes = others(dims.len(), channel)?;
+    Ok(axes.iter().map(|&axis| dims[axis as usize]).product())
 }
 
 /// The sums of the rows of groups: of equal sizes, or with the ends or the sizes of the groups.

@@ -6,6 +6,7 @@ use jumar_types::dtype::DataType;
 use super::super::{FORMAT_NCDHW, FORMAT_NCHW, Value};
 use super::filter::spatial;
 use super::formula::{Formula, scalar};
+use super::loss::reduced;
 use super::op::Op;
 use super::state::write_or_pass;
 use super::{Cx, Lowering, invalid, unsupported};
@@ -102,12 +103,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         Ok(vec![f.choose(none, f.number(0.0, g)?, g)?])
     }),
     ("SoftmaxFocalLoss", |cx, op| {
-        let reduction = op.text("reduction")?;
-        if !reduction.eq_ignore_ascii_case("none") {
-            return Err(unsupported(format!(
-                "its attribute reduction is {reduction}; only none is supported: the result has the shape of pred"
-            )));
-        }
+        let reduction = op.text("reduction")?.to_ascii_lowercase();
         let dtype = cx.ty(op.input("pred")?).dtype;
         let (alpha, gamma) = (f64::from(op.float("alpha")?), f64::from(op.float("gamma")?));
         let Focal {
@@ -123,7 +119,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let loss = f.mul(entropy, share)?;
         // Each element of a row has the loss of the row.
         let y = f.add(loss, f.times(target, 0.0)?)?;
-        Ok(vec![f.cast(y, dtype)?])
+        Ok(vec![f.cast(reduced(&f, y, &reduction)?, dtype)?])
     }),
     ("SoftmaxFocalLossGrad", focal_gradient),
     ("SwigluGroup", |cx, op| {

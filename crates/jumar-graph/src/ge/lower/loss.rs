@@ -53,20 +53,8 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         Ok(vec![f.reduce("jumar.ReduceL2", x, &axes, keep)?])
     }),
     ("KLDivV2", |cx, op| {
-        let (reduction, log) = (op.text("reduction")?, op.yes("log_target")?);
-        of(cx, op, ["x", "target"], |f, [x, target]| {
-            let loss = if log {
-                f.mul(f.of("Exp", target)?, f.sub(target, x)?)?
-            } else {
-                let all = f.mul(target, f.sub(f.of("Log", target)?, x)?)?;
-                f.only(f.above(target, 0.0)?, all)?
-            };
-            if reduction == "batchmean" {
-                let batch = f.dims(x)?.first().copied().unwrap_or(1);
-                return Ok(vec![f.times(f.sum(loss, &[], false)?, 1.0 / batch as f64)?]);
-            }
-            Ok(vec![reduced(f, loss, reduction)?])
-        })
+        let log = op.yes("log_target")?;
+        divergence(cx, op, log)
     }),
     ("L2Loss", |cx, op| {
         of(cx, op, ["x"], |f, [x]| {
@@ -292,8 +280,26 @@ type Answer = Result<Vec<ValueId>, OpError>;
 /// The number of the type that is not stated.
 const UNDEFINED: i32 = 28;
 
+/// The divergence of a distribution from another one, whose logarithms are given. `log`: those of the target are given, too.
+pub(super) fn divergence(cx: &mut Cx, op: &Op<'_>, log: bool) -> Answer {
+    let reduction = op.text("reduction")?;
+    of(cx, op, ["x", "target"], |f, [x, target]| {
+        let loss = if log {
+            f.mul(f.of("Exp", target)?, f.sub(target, x)?)?
+        } else {
+            let all = f.mul(target, f.sub(f.of("Log", target)?, x)?)?;
+            f.only(f.above(target, 0.0)?, all)?
+        };
+        if reduction == "batchmean" {
+            let batch = f.dims(x)?.first().copied().unwrap_or(1);
+            return Ok(vec![f.times(f.sum(loss, &[], false)?, 1.0 / batch as f64)?]);
+        }
+        Ok(vec![reduced(f, loss, reduction)?])
+    })
+}
+
 /// Reduces a loss as the attribute says.
-fn reduced(f: &Formula<'_>, loss: ValueId, reduction: &str) -> Result<ValueId, OpError> {
+pub(super) fn reduced(f: &Formula<'_>, loss: ValueId, reduction: &str) -> Result<ValueId, OpError> {
     match reduction {
         "none" => Ok(loss),
         "sum" => f.sum(loss, &[], false),

@@ -19,6 +19,7 @@ mod distance;
 mod elementwise;
 mod filter;
 mod formula;
+mod framework;
 mod fused;
 mod gradient;
 mod gru;
@@ -156,6 +157,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             distance::TABLE,
             elementwise::TABLE,
             filter::TABLE,
+            framework::TABLE,
             fused::TABLE,
             gradient::TABLE,
             gru::TABLE,

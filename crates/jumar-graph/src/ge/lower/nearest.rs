@@ -322,15 +322,23 @@ impl Along {
 }
 
 /// The gradient of a maximum: each window adds its gradient to the first of its largest elements.
-fn pool_gradient(cx: &mut Cx, op: &Op<'_>) -> Answer {
+pub(super) fn pool_gradient(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    // An earlier form has other names, and neither given pads nor windows as large as the image.
+    let is_first = op.kind() == "MaxPoolGrad";
+    let (name, padding) = match is_first {
+        true => ("x1", "padding"),
+        false => ("orig_input", "padding_mode"),
+    };
     let last = channels_last(op.image_format(2)?, 2)?;
-    let x = forward(cx, op.input("orig_input")?, last, 2)?;
+    let x = forward(cx, op.input(name)?, last, 2)?;
     let g = forward(cx, op.input("grad")?, last, 2)?;
     let dims = cx.dims(x)?;
     let &[_, _, rows, columns] = &dims[..] else {
-        return Err(invalid("its input orig_input has to have 4 dimensions"));
+        return Err(invalid(format!(
+            "its input {name} has to have 4 dimensions"
+        )));
     };
-    let global = op.yes("global_pooling")?;
+    let global = !is_first && op.yes("global_pooling")?;
     let mut attrs = Attrs::new();
     if global {
         attrs.set("kernel_shape", vec![rows, columns]);
@@ -342,17 +350,18 @@ fn pool_gradient(cx: &mut Cx, op: &Op<'_>) -> Answer {
         );
         attrs.set("strides", spatial(op.ints("strides")?, 2, last, "strides")?);
     }
-    match op.text("padding_mode")? {
+    match op.text(padding)? {
         _ if global => {}
         "VALID" => attrs.set("auto_pad", "VALID"),
         "SAME" => attrs.set("auto_pad", "SAME_UPPER"),
-        "CALCULATED" => {
+        "CALCULATED" if !is_first => {
             attrs.set("pads", pads(op.ints("pads")?, 2)?);
             attrs.set("ceil_mode", op.yes("ceil_mode")?);
         }
         other => {
             return Err(invalid(format!(
-                "its attribute padding_mode is {other}; it must be SAME, VALID or CALCULATED"
+                "its attribute {padding} is {other}; it must be SAME or VALID{}",
+                if is_first { "" } else { " or CALCULATED" }
             )));
         }
     }

@@ -20,6 +20,7 @@ pub(super) fn table() -> impl Iterator<Item = (&'static str, Lowering)> {
 /// Returns the names of the inputs that an operator updates.
 pub(super) fn updated(kind: &str) -> &'static [&'static str] {
     match kind {
+        "ApplyAdamW" => &["var", "m", "v"],
         "ApplyRotaryPosEmb" => &["query", "key"],
         "StridedSliceAssignV2" => &["var"],
         _ => &[],

@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 use super::index::scattered;
 use super::op::Op;
 use super::{
-    Cx, Lowering, SourceNode, compound, invalid, lamb, lists, random, retrieval, single,
+    Cx, Lowering, SourceNode, compound, framework, invalid, lamb, lists, random, retrieval, single,
     tensor_attr, training, type_of,
 };
 use crate::ValueId;
@@ -74,6 +74,7 @@ pub(in crate::ge) fn updated_inputs(kind: &str) -> &'static [&'static str] {
             lamb::updated,
             single::updated,
             compound::updated,
+            framework::updated,
         ]
         .into_iter()
         .map(|updated| updated(kind))
