@@ -294,7 +294,7 @@ static void misuse()
     aclTensor *tensor = tensor_of(self.address, {8});
     aclScalar *alpha = scalar_of(1);
     uint64_t size = 0;
-    REFUSED(aclnnAddGetWorkspaceSize((aclTensor *)alpha, tensor, alpha, tensor, &size, &executor), 161002, "self of aclnnAdd");
+    REFUSED(aclnnAddGetWorkspaceSize((aclTensor *)alpha, tensor, alpha, tensor, &size, &executor), 161002, "self: ");
     REFUSED(aclnnAddGetWorkspaceSize(tensor, nullptr, alpha, tensor, &size, &executor), 161001, "other");
     REFUSED(aclnnAddGetWorkspaceSize(tensor, tensor, alpha, tensor, nullptr, &executor), 161001, "workspaceSize");
     REFUSED(aclnnAddGetWorkspaceSize(tensor, tensor, alpha, tensor, &size, nullptr), 161001, "executor");
