@@ -531,16 +531,16 @@ impl Stream {
     /// into the run queue. Returns whether it still has to.
     #[cold]
     fn clear_at_once(self: &Arc<Self>) -> bool {
-        // Another thread may have taken the stream, and then it does all that is due.
+        // Another thread may have taken the stream, and then it does all that is pending.
         let Some(mut owner) = self.ring.unlist() else {
             return false;
         };
         let position = owner.position();
-        let is_due = self.held_at.load(Ordering::Relaxed) == position
+        let is_head = self.held_at.load(Ordering::Relaxed) == position
             && position > self.drop_to.load(Ordering::Acquire);
         let is_cleared =
             |entry: &Entry| matches!(entry.task, Task::Wait { .. }) && is_over(&entry.task);
-        if is_due && owner.peek().is_some_and(is_cleared) {
+        if is_head && owner.peek().is_some_and(is_cleared) {
             self.cancel_wait(position);
             if let Some(Entry { tag, task }) = owner.next() {
                 self.perform(tag, task, true, None);

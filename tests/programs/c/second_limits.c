@@ -12,13 +12,13 @@ enum { CHANNEL = 3, BYTES = 64, OUTPUT_BYTES = 1 << 12, MOST = 10000, AGAIN = 20
 
 static aclrtContext context;
 static hi_img_stream stream;
-static hi_pic_info picture;
+static hi_pic_info output_shape;
 static atomic_int waiting;
 
 static hi_s32 send(hi_s32 milliseconds)
 {
     hi_img_stream sent = stream;
-    hi_pic_info shape = picture;
+    hi_pic_info shape = output_shape;
     return hi_mpi_pngd_send_stream(CHANNEL, &sent, &shape, milliseconds);
 }
 
@@ -71,9 +71,9 @@ int main(void)
     stream.type = HI_PT_PNG;
     stream.addr = memory;
     stream.len = BYTES;
-    picture.picture_address = output;
-    picture.picture_buffer_size = OUTPUT_BYTES;
-    picture.picture_format = HI_PIXEL_FORMAT_UNKNOWN;
+    output_shape.picture_address = output;
+    output_shape.picture_buffer_size = OUTPUT_BYTES;
+    output_shape.picture_format = HI_PIXEL_FORMAT_UNKNOWN;
 
     while (sent < MOST && send(0) == 0) {
         sent++;

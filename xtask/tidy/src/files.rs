@@ -101,6 +101,7 @@ const ROOT: &[&str] = &[
     "Cargo.toml",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "api",
     "ascendc",
     "benches",
