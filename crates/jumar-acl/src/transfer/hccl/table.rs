@@ -494,7 +494,7 @@ mod tests {
                 .expect_err("refused")
                 .contains("\"10.0.0.300\"")
         );
-        let many = vec!["{}"; MOST_LAYERS + 1].join(",");
+        let many = ["{}"; MOST_LAYERS + 1].join(",");
         assert!(
             newer(&format!("[{many}]"))
                 .expect_err("refused")
