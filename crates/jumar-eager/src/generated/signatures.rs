@@ -322,7 +322,7 @@ signatures! {
     aclnnFlip: "self" Tensor = 0x8031a5f, "dims" Ints, "out" Tensor Out = 0x8031a5f;
     aclnnFloor: "self" Tensor = 0x8000fdf, "out" Tensor Out = 0x8000fdf;
     aclnnFloorDiv: "self_x" Tensor, "self_y" Tensor, "out" Tensor Out;
-    aclnnFloorDivide: "self" Tensor = 0x1a5f, "other" Tensor = 0x1a5f, "out" Tensor Out = 0x30a5f;
+    aclnnFloorDivide: "self" Tensor = 0x8001a5f, "other" Tensor = 0x8001a5f, "out" Tensor Out = 0x8030a5f;
     aclnnFloorDivides: "self" Tensor, "other" Scalar, "out" Tensor Out;
     aclnnFmodScalar: "self" Tensor, "other" Scalar, "out" Tensor Out;
     aclnnFmodTensor: "self" Tensor = 0x8000a1f, "other" Tensor = 0x8000a1f, "out" Tensor Out = 0x8000a1f;
@@ -564,7 +564,7 @@ signatures! {
     aclnnInplaceCosh: "selfRef" Tensor InOut = 0x30803;
     aclnnInplaceCumprod: "input" Tensor InOut = 0x8000fdf, "dim" Scalar;
     aclnnInplaceDiv: "selfRef" Tensor InOut = 0x8031a5f, "other" Tensor = 0x8031a5f;
-    aclnnInplaceDivMod: "selfRef" Tensor InOut = 0x31a5f, "other" Tensor = 0x1a5f, "mode" Int;
+    aclnnInplaceDivMod: "selfRef" Tensor InOut = 0x8031a5f, "other" Tensor = 0x8001a5f, "mode" Int;
     aclnnInplaceDivMods: "selfRef" Tensor InOut, "other" Scalar, "mode" Int;
     aclnnInplaceDivs: "selfRef" Tensor InOut = 0x8031a5f, "other" Scalar;
     aclnnInplaceElu: "selfRef" Tensor InOut = 0x8000803, "alpha" Scalar, "scale" Scalar, "inputScale" Scalar;
@@ -580,7 +580,7 @@ signatures! {
     aclnnInplaceFillScalar: "selfRef" Tensor InOut = 0x208031fdf, "value" Scalar;
     aclnnInplaceFillTensor: "selfRef" Tensor InOut, "value" Tensor;
     aclnnInplaceFloor: "selfRef" Tensor InOut = 0xfdf;
-    aclnnInplaceFloorDivide: "selfRef" Tensor InOut = 0x1a5f, "other" Tensor = 0x1a5f;
+    aclnnInplaceFloorDivide: "selfRef" Tensor InOut = 0x8001a5f, "other" Tensor = 0x8001a5f;
     aclnnInplaceFloorDivides: "selfRef" Tensor InOut, "other" Scalar;
     aclnnInplaceFmodScalar: "selfRef" Tensor InOut, "other" Scalar;
     aclnnInplaceFmodTensor: "selfRef" Tensor InOut = 0x8000a1f, "other" Tensor = 0x8000a1f;

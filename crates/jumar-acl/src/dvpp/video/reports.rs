@@ -201,8 +201,8 @@ impl Reports {
     /// Returns the error for callbacks that no thread will run, if the program's thread has ended.
     fn lost(&self, cx: &Cx<'_>) -> Option<Error> {
         let has_ended = cx.process.ended_reporters.lock().contains(&self.thread);
-        has_ended.then(|| {
-            let open = self.state.lock().open;
+        let open = self.state.lock().open;
+        (has_ended && open > 0).then(|| {
             Error::new(
                 ErrorKind::ThreadSubscribe,
                 format!(
