@@ -8,6 +8,7 @@ use super::{Job, Outcome};
 const FOLDERS: &[&str] = &[
     "tests/ascendc",
     "tests/ge",
+    "tests/models",
     "tests/programs",
     "tests/python",
 ];

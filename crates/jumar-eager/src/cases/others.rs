@@ -46,6 +46,10 @@ const INTEGERS: &[(&str, &str)] = &[
         "the scalar is converted to the type of the tensors",
     ),
     (
+        "aclnnFmodScalar",
+        "the result of a division by a number is converted to the type of out",
+    ),
+    (
         "aclnnInplaceAddbmm",
         "beta and alpha are converted to the type of the tensors",
     ),
@@ -72,6 +76,14 @@ const INTEGERS: &[(&str, &str)] = &[
     (
         "aclnnScatterReduce",
         "PyTorch rounds means of integers down",
+    ),
+    (
+        "aclnnRemainderScalarTensor",
+        "the result of a division of a number is converted to the type of out",
+    ),
+    (
+        "aclnnRemainderTensorScalar",
+        "the result of a division by a number is converted to the type of out",
     ),
 ];
 

@@ -57,6 +57,7 @@ fn calls_whose_message_is_cut_short_fail_and_say_so() {
         number::GE_LAST_ERROR,
         number::GE_WARNING,
         number::GE_FINALIZE,
+        number::GE_LIBRARIES,
     ];
     let numbers = 1..=table::CALLS.len() as u32;
     for number in numbers.filter(|number| !bare.contains(number)) {

@@ -195,7 +195,9 @@ impl Effects {
                 shift: shifts[index],
             });
             let start = bit;
-            bit += heads * range.rows * range.columns;
+            // The sizes are those that the program describes: the memory of the mask was not compared with them yet.
+            let bits = heads.saturating_mul(range.rows).saturating_mul(range.columns);
+            bit = bit.saturating_add(bits);
             let dropout = dropout.map(|(operand, factor)| Dropout {
                 operand,
                 start,
