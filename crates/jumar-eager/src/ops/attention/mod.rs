@@ -196,7 +196,9 @@ impl Effects {
             });
             let start = bit;
             // The sizes are those that the program describes: the memory of the mask was not compared with them yet.
-            let bits = heads.saturating_mul(range.rows).saturating_mul(range.columns);
+            let bits = heads
+                .saturating_mul(range.rows)
+                .saturating_mul(range.columns);
             bit = bit.saturating_add(bits);
             let dropout = dropout.map(|(operand, factor)| Dropout {
                 operand,
