@@ -182,7 +182,7 @@ impl Effects {
         let slopes = self.slopes.as_ref();
         let slopes = slopes.map(|(view, shifts)| (view, shifts, add(*view)));
         let dropout = self.dropout.map(|(view, factor)| (add(view), factor));
-        let mut bit = 0;
+        let mut bit = 0usize;
         let effects = ranges.iter().enumerate().map(|(index, range)| {
             let slopes = slopes.map(|(view, shifts, operand)| Slopes {
                 plane: Plane {
