@@ -78,7 +78,7 @@ signatures! {
     aclnnAddRmsNormQuantV2: "x1" Tensor, "x2" Tensor, "gamma" Tensor, "scales1" Tensor, "scales2Optional" Tensor ?null, "zeroPoints1Optional" Tensor ?null, "zeroPoints2Optional" Tensor ?null, "betaOptional" Tensor ?null, "axis" Int, "epsilon" Float, "divMode" Bool, "y1Out" Tensor Out, "y2Out" Tensor Out, "xOut" Tensor Out, "rmsNormOut" Tensor Out;
     aclnnAddV3: "self" Scalar, "other" Tensor, "alpha" Scalar, "out" Tensor Out;
     aclnnAddbmm: "self" Tensor, "batch1" Tensor, "batch2" Tensor, "beta" Scalar, "alpha" Scalar, "out" Tensor Out, "cubeMathType" Int;
-    aclnnAddcdiv: "self" Tensor = 0x8000803, "tensor1" Tensor = 0x8000803, "tensor2" Tensor = 0x8000803, "value" Scalar, "out" Tensor Out = 0x8000803;
+    aclnnAddcdiv: "self" Tensor = 0x8030803, "tensor1" Tensor = 0x8030803, "tensor2" Tensor = 0x8030803, "value" Scalar, "out" Tensor Out = 0x8030803;
     aclnnAddcmul: "self" Tensor, "tensor1" Tensor, "tensor2" Tensor, "value" Scalar, "out" Tensor Out;
     aclnnAddmm: "self" Tensor = 0x8030a0b, "mat1" Tensor = 0x8030a0b, "mat2" Tensor = 0x8030a0b, "beta" Scalar, "alpha" Scalar, "out" Tensor Out = 0x8030a0b, "cubeMathType" Int;
     aclnnAddmmWeightNz: "self" Tensor = 0x8000003, "mat1" Tensor = 0x8000003, "mat2" Tensor = 0x8000003, "beta" Scalar, "alpha" Scalar, "out" Tensor Out, "cubeMathType" Int;
@@ -124,7 +124,7 @@ signatures! {
     aclnnAscendAntiQuant: "x" Tensor, "scale" Tensor, "offset" Tensor ?null, "dstType" Int, "sqrtMode" Bool, "y" Tensor Out;
     aclnnAscendQuant: "x" Tensor, "scale" Tensor, "offset" Tensor ?null, "sqrtMode" Bool, "roundMode" Text ?null, "dstType" Int, "y" Tensor Out;
     aclnnAscendQuantV3: "x" Tensor = 0x8000003, "scale" Tensor = 0x8000003, "offset" Tensor ?null = 0x8000003, "sqrtMode" Bool, "roundMode" Text ?null, "dstType" Int, "axis" Int, "y" Tensor Out = 0x1c2000000c;
-    aclnnAsin: "self" Tensor = 0x8001a5f, "out" Tensor Out = 0x8030803;
+    aclnnAsin: "self" Tensor = 0x8031a5f, "out" Tensor Out = 0x8030803;
     aclnnAsinWithAgent: "x" Tensor, "y" Tensor Out;
     aclnnAsinh: "input" Tensor = 0x8031a5f, "out" Tensor Out = 0x8030803;
     aclnnAsinhGrad: "y" Tensor, "dy" Tensor, "z" Tensor Out;
@@ -533,7 +533,7 @@ signatures! {
     aclnnInplaceAddRmsNorm: "x1Ref" Tensor InOut, "x2Ref" Tensor InOut, "gamma" Tensor, "epsilon" Float, "rstdOut" Tensor Out;
     aclnnInplaceAddV3: "selfRef" Scalar, "other" Tensor InOut, "alpha" Scalar;
     aclnnInplaceAddbmm: "selfRef" Tensor InOut, "batch1" Tensor, "batch2" Tensor, "beta" Scalar, "alpha" Scalar, "cubeMathType" Int;
-    aclnnInplaceAddcdiv: "selfRef" Tensor InOut = 0x8000803, "tensor1" Tensor = 0x8000803, "tensor2" Tensor = 0x8000803, "value" Scalar;
+    aclnnInplaceAddcdiv: "selfRef" Tensor InOut = 0x8030803, "tensor1" Tensor = 0x8030803, "tensor2" Tensor = 0x8030803, "value" Scalar;
     aclnnInplaceAddcmul: "selfRef" Tensor InOut, "tensor1" Tensor, "tensor2" Tensor, "value" Scalar;
     aclnnInplaceAddmm: "selfRef" Tensor InOut = 0x8030a03, "mat1" Tensor = 0x8030a03, "mat2" Tensor = 0x8030a03, "beta" Scalar, "alpha" Scalar, "cubeMathType" Int;
     aclnnInplaceAddr: "selfRef" Tensor InOut, "vec1" Tensor, "vec2" Tensor, "betaOptional" Scalar ?null, "alphaOptional" Scalar ?null;
@@ -599,8 +599,8 @@ signatures! {
     aclnnInplaceLeScalar: "selfRef" Tensor InOut = 0x8001edf, "other" Scalar;
     aclnnInplaceLeTensor: "selfRef" Tensor InOut = 0x8001edf, "other" Tensor = 0x8001edf;
     aclnnInplaceLeakyRelu: "selfRef" Tensor InOut = 0x8000803, "negativeSlope" Scalar;
-    aclnnInplaceLerp: "selfRef" Tensor InOut = 0x8000803, "end" Tensor = 0x8000803, "weight" Tensor = 0x8000803;
-    aclnnInplaceLerps: "selfRef" Tensor InOut = 0x8000803, "end" Tensor = 0x8000803, "weight" Scalar;
+    aclnnInplaceLerp: "selfRef" Tensor InOut = 0x8030803, "end" Tensor = 0x8030803, "weight" Tensor = 0x8030803;
+    aclnnInplaceLerps: "selfRef" Tensor InOut = 0x8030803, "end" Tensor = 0x8030803, "weight" Scalar;
     aclnnInplaceLog: "selfRef" Tensor InOut = 0x8030803;
     aclnnInplaceLog10: "selfRef" Tensor InOut = 0x8030803;
     aclnnInplaceLog1p: "selfRef" Tensor InOut = 0x8030803;
@@ -661,7 +661,7 @@ signatures! {
     aclnnInplaceTril: "selfRef" Tensor InOut = 0x208011fdf, "diagonal" Int;
     aclnnInplaceTriu: "selfRef" Tensor InOut = 0x208011fdf, "diagonal" Int;
     aclnnInplaceTrunc: "selfRef" Tensor InOut = 0x8000003;
-    aclnnInplaceUniform: "selfRef" Tensor InOut = 0x8000a5f, "from" Float, "to" Float, "seed" Int, "offset" Int;
+    aclnnInplaceUniform: "selfRef" Tensor InOut = 0x8030a5f, "from" Float, "to" Float, "seed" Int, "offset" Int;
     aclnnInplaceUniformTensor: "selfRef" Tensor InOut, "from" Float, "to" Float, "seedTensor" Tensor, "offsetTensor" Tensor, "offset" Int;
     aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm: "x1" Tensor, "x2" Tensor, "bias" Tensor ?null, "antiquantScale" Tensor, "antiquantOffset" Tensor, "residual" Tensor, "gamma" Tensor, "epsilon" Float, "group" Text, "reduceOp" Text, "commTurn" Int, "streamMode" Int, "antiquantGroupSize" Int, "normOut" Tensor Out;
     aclnnInplaceXLogYScalarOther: "selfRef" Tensor InOut = 0x8000803, "other" Scalar;
@@ -681,7 +681,7 @@ signatures! {
     aclnnKlDiv: "self" Tensor = 0x8000803, "target" Tensor = 0x8000803, "reduction" Int, "logTarget" Bool, "out" Tensor Out = 0x8000803;
     aclnnKlDivBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "target" Tensor = 0x8000803, "reduction" Int, "logTarget" Bool, "out" Tensor Out = 0x8000803;
     aclnnKlDivTargetBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "target" Tensor = 0x8000803, "reduction" Int, "logTarget" Bool, "gradTarget" Tensor Out = 0x8000803;
-    aclnnKthvalue: "self" Tensor = 0x80007df, "k" Int, "dim" Int, "keepdim" Bool, "valuesOut" Tensor Out = 0x20b, "indicesOut" Tensor Out = 0x200;
+    aclnnKthvalue: "self" Tensor = 0x80007df, "k" Int, "dim" Int, "keepdim" Bool, "valuesOut" Tensor Out = 0x800025f, "indicesOut" Tensor Out = 0x200;
     aclnnL1Loss: "self" Tensor = 0x8030803, "target" Tensor = 0x8030803, "reduction" Int, "out" Tensor Out = 0x8030803;
     aclnnL1LossBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "target" Tensor = 0x8000803, "reduction" Int, "gradInput" Tensor Out = 0x8000803;
     aclnnLSTM: "input" Tensor = 0x8000803, "params" Tensors = 0x8000803, "hx" Tensors ?null = 0x8000803, "batchSizes" Tensor ?null, "hasBias" Bool, "numLayers" Int, "dropout" Float, "train" Bool, "bidirectional" Bool, "batchFirst" Bool, "output" Tensor Out = 0x8000803, "hy" Tensor Out = 0x8000803, "cy" Tensor Out = 0x8000803, "iOut" Tensors Out ?null = 0x8000803, "jOut" Tensors Out ?null = 0x8000803, "fOut" Tensors Out ?null = 0x8000803, "oOut" Tensors Out ?null = 0x8000803, "hOut" Tensors Out ?null = 0x8000803, "cOut" Tensors Out ?null = 0x8000803, "tanhCOut" Tensors Out ?null = 0x8000803;
@@ -695,8 +695,8 @@ signatures! {
     aclnnLeakyReluBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "negativeSlope" Scalar, "selfIsResult" Bool, "out" Tensor Out = 0x8000803;
     aclnnLeftShift: "self" Tensor, "shiftBits" Tensor, "out" Tensor Out;
     aclnnLeftShifts: "self" Tensor, "shiftBits" Scalar, "out" Tensor Out;
-    aclnnLerp: "self" Tensor = 0x8000803, "end" Tensor = 0x8000803, "weight" Tensor = 0x8000803, "out" Tensor Out = 0x8000803;
-    aclnnLerps: "self" Tensor = 0x8000803, "end" Tensor = 0x8000803, "weight" Scalar, "out" Tensor Out = 0x8000803;
+    aclnnLerp: "self" Tensor = 0x8030803, "end" Tensor = 0x8030803, "weight" Tensor = 0x8030803, "out" Tensor Out = 0x8030803;
+    aclnnLerps: "self" Tensor = 0x8030803, "end" Tensor = 0x8030803, "weight" Scalar, "out" Tensor Out = 0x8030803;
     aclnnLgamma: "self" Tensor = 0x8001a5f, "out" Tensor Out = 0x8000803;
     aclnnLinalgCholesky: "self" Tensor, "upper" Bool, "out" Tensor Out;
     aclnnLinalgCross: "self" Tensor = 0x8030a5f, "other" Tensor = 0x8030a5f, "dim" Int, "out" Tensor Out = 0x8030a5f;
@@ -824,7 +824,7 @@ signatures! {
     aclnnMxToBlockMxQuant: "x" Tensor, "mxscale" Tensor, "dstType" Int, "y" Tensor Out, "scale1" Tensor Out, "scale2" Tensor Out;
     aclnnNLLLoss: "self" Tensor = 0x8000803, "target" Tensor = 0x218, "weight" Tensor = 0x8000803, "reduction" Int, "ignoreIndex" Int, "out" Tensor Out = 0x8000803, "totalWeightOut" Tensor Out = 0x8000803;
     aclnnNLLLoss2d: "self" Tensor = 0x8000003, "target" Tensor = 0x218, "weight" Tensor, "reduction" Int, "ignoreIndex" Int, "out" Tensor Out, "totalWeightOut" Tensor Out;
-    aclnnNLLLoss2dBackward: "gradOutput" Tensor = 0x8000003, "self" Tensor = 0x8000003, "target" Tensor = 0x218, "weight" Tensor = 0x3, "reduction" Int, "ignoreIndex" Int, "totalWeight" Tensor = 0x3, "out" Tensor Out;
+    aclnnNLLLoss2dBackward: "gradOutput" Tensor = 0x8000003, "self" Tensor = 0x8000003, "target" Tensor = 0x218, "weight" Tensor = 0x8000003, "reduction" Int, "ignoreIndex" Int, "totalWeight" Tensor = 0x8000003, "out" Tensor Out;
     aclnnNLLLossBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "target" Tensor = 0x218, "weight" Tensor = 0x8000803, "reduction" Int, "ignoreIndex" Int, "totalWeight" Tensor = 0x8000803, "out" Tensor Out;
     aclnnNanMedian: "self" Tensor, "out" Tensor Out;
     aclnnNanMedianDim: "self" Tensor, "dim" Int, "keepDim" Bool, "valuesOut" Tensor Out, "indicesOut" Tensor Out;
@@ -918,7 +918,7 @@ signatures! {
     aclnnRepeatInterleave: "self" Tensor, "repeats" Tensor, "outputSize" Int, "out" Tensor Out;
     aclnnRepeatInterleaveGrad: "yGrad" Tensor, "repeats" Tensor, "axis" Int, "out" Tensor Out;
     aclnnRepeatInterleaveInt: "self" Tensor, "repeats" Int, "outputSize" Int, "out" Tensor Out;
-    aclnnRepeatInterleaveIntWithDim: "self" Tensor = 0x800125f, "repeats" Int, "dim" Int, "outputSize" Int, "out" Tensor Out = 0x800125f;
+    aclnnRepeatInterleaveIntWithDim: "self" Tensor = 0x803125f, "repeats" Int, "dim" Int, "outputSize" Int, "out" Tensor Out = 0x803125f;
     aclnnRepeatInterleaveTensor: "repeats" Tensor, "outputSize" Int, "out" Tensor Out;
     aclnnRepeatInterleaveWithDim: "self" Tensor, "repeats" Tensor, "dim" Int, "outputSize" Int, "out" Tensor Out;
     aclnnReplicationPad1d: "self" Tensor, "padding" Ints, "out" Tensor Out;
