@@ -35,7 +35,7 @@ struct Assignment {
 /// A case, or a form of it.
 enum Played<'a> {
     Case(&'a Case),
-    Shared(SharedForm<'a>),
+    Shared(Box<SharedForm<'a>>),
 }
 
 impl Played<'_> {
@@ -60,7 +60,7 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
     let forms = forms.collect::<Result<Vec<_>>>()?.into_iter().flatten();
     let cases = table.iter().map(Played::Case);
     let cases: Vec<Played<'_>> = cases
-        .chain(forms.map(Played::Shared))
+        .chain(forms.map(|form| Played::Shared(Box::new(form))))
         .filter(|played| is_asked(played.id()))
         .collect();
     let folder = tempfile::tempdir()?;
