@@ -380,7 +380,7 @@ signatures! {
     aclnnForeachMulScalarV2: "x" Tensors, "scalar" Scalar, "out" Tensors Out;
     aclnnForeachNeg: "x" Tensors, "out" Tensors Out;
     aclnnForeachNonFiniteCheckAndUnscale: "scaledGrads" Tensors InOut = 0x8000003, "foundInf" Tensor InOut = 0x1, "invScale" Tensor = 0x1;
-    aclnnForeachNorm: "x" Tensors = 0x8000003, "scalar" Scalar, "out" Tensors Out = 0x8000003;
+    aclnnForeachNorm: "x" Tensors = 0x8000803, "scalar" Scalar, "out" Tensors Out = 0x8000803;
     aclnnForeachPowList: "x1" Tensors, "x2" Tensors, "out" Tensors Out;
     aclnnForeachPowScalar: "x" Tensors, "scalar" Tensor, "out" Tensors Out;
     aclnnForeachPowScalarAndTensor: "scalar" Scalar, "x" Tensors, "out" Tensors Out;
