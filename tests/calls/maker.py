@@ -97,6 +97,8 @@ class Values:
         if domain == "unit":
             values = np.where(kind < 0.8, rng.uniform(-1, 1, POOL), normal * 1e-3)
             np.clip(values, -1, 1, out=values)
+        elif domain == "within":
+            values = np.where(kind < 0.8, rng.uniform(-0.98, 0.98, POOL), normal.clip(-1, 1) * 1e-3)
         elif domain == "prob":
             values = rng.uniform(0.0, 1.0, POOL)
         elif domain == "inner":
@@ -118,7 +120,7 @@ class Values:
             odd = [np.inf, -np.inf, np.nan, -0.0, 0.0, LEAST[dtype], -LEAST[dtype], NORMAL[dtype], MOST[dtype], -MOST[dtype], 1.0, -1.0, NORMAL[dtype] * 0.75]
             if domain in ("positive", "above"):
                 odd = [np.inf, MOST[dtype], 1.0, np.nan, *([LEAST[dtype], NORMAL[dtype]] if domain == "positive" else [])]
-            elif domain == "unit":
+            elif domain in ("unit", "within"):
                 odd = [np.nan, 1.0, -1.0, 0.0, -0.0, LEAST[dtype], NORMAL[dtype]]
             elif domain in ("prob", "inner"):
                 odd = [0.5, 0.25]
