@@ -505,7 +505,8 @@ pub(super) fn add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             weight.dims()
         )));
     };
-    let fits = out.dims() == [count, rows, columns] || out.dims() == [count.saturating_mul(rows), columns];
+    let fits =
+        out.dims() == [count, rows, columns] || out.dims() == [count.saturating_mul(rows), columns];
     if depth != own || !fits {
         return Err(cx.invalid(format_args!(
             "matrices of {:?} and {:?} in {count} groups have no products of the shape {:?}",
