@@ -18,6 +18,7 @@
     reason = "the functions are documented on the generated reference pages"
 )]
 
+mod c_layout;
 mod configuration;
 mod diagnosis;
 pub mod dvpp;

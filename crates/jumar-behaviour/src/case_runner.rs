@@ -16,13 +16,14 @@ use jumar_testkit::table::{Case, FileSpec, pointee};
 
 use crate::callbacks;
 use crate::generated::calls::{CALLS, Player};
-use crate::generated::layout::{SCALARS, STRUCTURES, Structure};
+use crate::generated::layout::{SCALARS, STRUCTURES};
 use crate::himpi;
 use crate::images;
 use crate::kernels;
 use crate::manual;
 use crate::raw;
 use crate::raw_args::{ARRAY_BYTES, RawArgs, Stop};
+use crate::structures::Structure;
 
 /// What a variable holds before a call has written it: no likely answer.
 const POISON: u8 = 0x5a;

@@ -15,5 +15,7 @@ pub mod kernels;
 pub mod manual;
 pub mod raw;
 pub mod raw_args;
+pub mod row;
 pub mod run;
 pub mod shared_forms;
+pub mod structures;

@@ -40,6 +40,15 @@ pub fn text(address: usize) -> Option<CString> {
     Some(text.to_owned())
 }
 
+/// Returns a text that lies in the memory of a case; null is none.
+pub fn text_of_case(address: usize) -> Option<&'static CStr> {
+    if address == 0 {
+        return None;
+    }
+    // SAFETY: the case guarantees a text at this address, in memory that is kept until the process ends.
+    Some(unsafe { CStr::from_ptr(std::ptr::with_exposed_provenance(address)) })
+}
+
 /// Creates a span; `None` if the range wraps, which no caller can guarantee.
 pub fn span(address: usize, bytes: usize) -> Option<Span> {
     isize::try_from(bytes).ok()?;

@@ -214,12 +214,6 @@ pub fn value(done: Result<impl Answer, i32>, neutral: impl Answer) -> Played {
     Ok(done.map_or_else(|_| neutral.word(), Answer::word))
 }
 
-/// Lends texts.
-pub fn borrowed(texts: &Option<Vec<Option<CString>>>) -> Option<Vec<Option<&CStr>>> {
-    let texts = texts.as_ref()?;
-    Some(texts.iter().map(Option::as_deref).collect())
-}
-
 /// Makes a range of memory.
 ///
 /// # Errors
@@ -274,15 +268,6 @@ impl RawArgs<'_> {
         let bytes = raw::read(address, length * size);
         let values = (0..length).map(|at| T::load(&bytes[at * size..]));
         Ok(Some(values.collect()))
-    }
-
-    /// An array of texts, or null.
-    ///
-    /// # Errors
-    /// As [`RawArgs::slice`].
-    pub fn texts(&self, at: usize, length: usize) -> Result<Option<Vec<Option<CString>>>, Stop> {
-        let addresses = self.slice::<usize>(at, length)?;
-        Ok(addresses.map(|addresses| addresses.into_iter().map(raw::text).collect()))
     }
 
     /// A range of memory.

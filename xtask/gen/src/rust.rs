@@ -72,13 +72,11 @@ fn types(api: &Api) -> Result<String> {
     let mut out = format!(
         "{FIRST_LINE}//! Plain structs with the layout of their C namesakes. Pointers are addresses, characters are bytes.\n\n\
          #![expect(non_snake_case, reason = \"the C names, so that they can be searched for\")]\n\n\
-         use crate::Raw;\n\n"
+         use crate::Raw;\nuse crate::c_layout::{{c_struct, c_union}};\n\n"
     );
     for s in &api.structs {
         if s.union {
-            union_type(
-                api, &mut out, &s.name, "C union", s.size, s.align, &s.fields,
-            )?;
+            union_type(api, &mut out, &s.name, s.size, s.align, &s.fields)?;
         } else {
             struct_type(api, &mut out, s)?;
         }
@@ -98,32 +96,9 @@ fn field_type(api: &Api, ctype: &CType) -> Result<String> {
     Ok(of)
 }
 
-fn zero(of: &str) -> String {
-    if let Some(rest) = of.strip_prefix('[')
-        && let Some(at) = rest.rfind(';')
-    {
-        return format!(
-            "[{}; {}]",
-            zero(&rest[..at]),
-            rest[at + 1..].trim_end_matches(']').trim()
-        );
-    }
-    match of {
-        "Raw" => "Raw(0)".to_owned(),
-        "f32" | "f64" => "0.0".to_owned(),
-        _ if of.starts_with(['u', 'i'])
-            && of[1..]
-                .chars()
-                .all(|c| c.is_ascii_digit() || "size".contains(c)) =>
-        {
-            "0".to_owned()
-        }
-        _ => format!("{of}::ZERO"),
-    }
-}
-
+/// Writes the row of a structure, after those of the unions that are written in place.
 fn struct_type(api: &Api, out: &mut String, s: &Struct) -> Result<()> {
-    let mut fields: Vec<(String, String, usize)> = Vec::new();
+    let mut fields = Vec::new();
     for field in &s.fields {
         let (name, of) = match &field.ctype {
             Some(ctype) => (field.name.clone(), field_type(api, ctype)?),
@@ -140,55 +115,20 @@ fn struct_type(api: &Api, out: &mut String, s: &Struct) -> Result<()> {
                     .find(|a| field.offset % a == 0 && field.size % a == 0)
                     .unwrap_or(1);
                 let align = align.min(s.align);
-                union_type(
-                    api,
-                    out,
-                    &of,
-                    "Union inside a C struct",
-                    field.size,
-                    align,
-                    &field.members,
-                )?;
+                union_type(api, out, &of, field.size, align, &field.members)?;
                 (name, of)
             }
         };
-        fields.push((name, of, field.offset));
+        fields.push(format!("{} {}: {of}", field.offset, raw_name(&name)));
     }
-    let _ = writeln!(out, "/// C struct `{}`.", s.name);
     let _ = writeln!(
         out,
-        "#[repr(C)]\n#[derive(Clone, Copy, Debug)]\npub struct {} {{",
-        s.name
+        "c_struct! {{ {} {} {}; {} }}",
+        s.name,
+        s.size,
+        s.align,
+        fields.join(", ")
     );
-    for (name, of, _) in &fields {
-        let _ = writeln!(
-            out,
-            "    /// Field `{name}`.\n    pub {}: {of},",
-            raw_name(name)
-        );
-    }
-    out.push_str("}\n\n");
-    let _ = writeln!(
-        out,
-        "impl {} {{\n    /// All bytes zero.\n    pub const ZERO: Self = Self {{",
-        s.name
-    );
-    for (name, of, _) in &fields {
-        let _ = writeln!(out, "        {}: {},", raw_name(name), zero(of));
-    }
-    out.push_str("    };\n}\n\n");
-    let _ = writeln!(out, "const _: () = {{");
-    let _ = writeln!(out, "    assert!(size_of::<{}>() == {});", s.name, s.size);
-    let _ = writeln!(out, "    assert!(align_of::<{}>() == {});", s.name, s.align);
-    for (name, _, offset) in &fields {
-        let _ = writeln!(
-            out,
-            "    assert!(std::mem::offset_of!({}, {}) == {offset});",
-            s.name,
-            raw_name(name)
-        );
-    }
-    out.push_str("};\n\n");
     Ok(())
 }
 
@@ -203,66 +143,32 @@ pub(super) fn raw_name(name: &str) -> String {
     }
 }
 
-/// A union becomes bytes with getters and setters, so that its use needs no `unsafe`.
+/// Writes the row of a union, which becomes bytes with getters and setters, so that its use needs no `unsafe`.
 fn union_type(
     api: &Api,
     out: &mut String,
     name: &str,
-    what: &str,
     size: usize,
     align: usize,
     members: &[Field],
 ) -> Result<()> {
-    let _ = writeln!(out, "/// {what} `{name}`, as bytes.");
-    let _ = writeln!(
-        out,
-        "#[repr(C, align({align}))]\n#[derive(Clone, Copy, Debug)]\npub struct {name} {{"
-    );
-    let _ = writeln!(
-        out,
-        "    /// The bytes that the members share.\n    pub bytes: [u8; {size}],\n}}\n"
-    );
-    let _ = writeln!(
-        out,
-        "impl {name} {{\n    /// All bytes zero.\n    pub const ZERO: Self = Self {{ bytes: [0; {size}] }};\n"
-    );
+    let mut numbers = Vec::new();
     for member in members {
         let Some(ctype) = &member.ctype else { continue };
-        if !ctype.array.is_empty() {
-            continue;
-        }
         let of = field_type(api, ctype)?;
         let number = matches!(
             of.as_str(),
             "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "u64" | "i64" | "usize" | "f32" | "f64"
         );
-        if !number {
-            continue;
+        if number {
+            let field = &member.name;
+            numbers.push(format!("{} set_{field}: {of}", raw_name(field)));
         }
-        let (field, bytes) = (&member.name, member.size);
-        let _ = writeln!(
-            out,
-            "    /// Reads the member `{field}`.\n    pub fn {}(&self) -> {of} {{",
-            raw_name(field)
-        );
-        let _ = writeln!(
-            out,
-            "        let mut bytes = [0; {bytes}];\n        bytes.copy_from_slice(&self.bytes[..{bytes}]);"
-        );
-        let _ = writeln!(out, "        {of}::from_ne_bytes(bytes)\n    }}\n");
-        let _ = writeln!(
-            out,
-            "    /// Writes the member `{field}`.\n    pub fn set_{field}(&mut self, value: {of}) {{"
-        );
-        let _ = writeln!(
-            out,
-            "        self.bytes[..{bytes}].copy_from_slice(&value.to_ne_bytes());\n    }}\n"
-        );
     }
-    out.push_str("}\n\n");
     let _ = writeln!(
         out,
-        "const _: () = assert!(size_of::<{name}>() == {size});\n"
+        "c_union! {{ {name} {size} {align}; {} }}",
+        numbers.join(", ")
     );
     Ok(())
 }

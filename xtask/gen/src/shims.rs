@@ -33,15 +33,12 @@ pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
 fn plain(api: &Api) -> String {
     let mut out = format!(
         "{FIRST_LINE}//! The structs of the interface: whatever bytes C wrote, they are a value.\n\n\
-         use crate::acl::types;\nuse crate::raw::Plain;\n\n"
+         use crate::raw::plain_structures;\n\nplain_structures! {{\n"
     );
     for s in &api.structs {
-        let _ = writeln!(
-            out,
-            "// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.\nunsafe impl Plain for types::{} {{}}",
-            s.name
-        );
+        let _ = writeln!(out, "    {},", s.name);
     }
+    out.push_str("}\n");
     out
 }
 
@@ -136,19 +133,16 @@ fn ffi_type(api: &Api, ctype: &CType) -> Result<String> {
 }
 
 fn group_file(api: &Api, group: &Group) -> Result<String> {
-    let mut body = String::new();
-    let mut manual = Vec::new();
+    let (mut shims, mut stubs, mut manual) = (String::new(), String::new(), Vec::new());
     for function in &group.functions {
-        if function.manual && !function.stub {
+        let context = || format!("{}.toml: {}", group.name, function.name);
+        if function.stub {
+            stubs += &stub(api, function).with_context(context)?;
+        } else if function.manual {
             manual.push(function.name.as_str());
-            continue;
-        }
-        let text = if function.stub {
-            stub(api, function)
         } else {
-            shim(api, group, function)
-        };
-        body.push_str(&text.with_context(|| format!("{}.toml: {}", group.name, function.name))?);
+            shims += &shim(api, group, function).with_context(context)?;
+        }
     }
     let mut out = format!(
         "{FIRST_LINE}//! The functions of the group `{}`.\n",
@@ -162,24 +156,25 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
         );
     }
     out.push('\n');
+    let body = format!("{shims}{stubs}");
+    if body.is_empty() {
+        return Ok(out);
+    }
     let mut expect = Vec::new();
-    if body.contains("extern \"C\" fn ") {
-        let needs_manual_shim = |f: &&Function| {
-            f.params
-                .iter()
-                .any(|p| p.name.contains(|c: char| c.is_uppercase()))
-        };
-        if group
-            .functions
+    let not_snake = |f: &Function| {
+        f.params
             .iter()
-            .filter(|f| f.stub || !f.manual)
-            .any(|f| needs_manual_shim(&f))
-        {
-            expect.push("non_snake_case");
-        }
-        if body.contains("pub unsafe extern") {
-            expect.push("clippy::missing_safety_doc");
-        }
+            .any(|p| p.name.contains(|c: char| c.is_uppercase()))
+    };
+    if group
+        .functions
+        .iter()
+        .any(|f| (f.stub || !f.manual) && not_snake(f))
+    {
+        expect.push("non_snake_case");
+    }
+    if !shims.is_empty() {
+        expect.push("clippy::missing_safety_doc");
     }
     if !expect.is_empty() {
         let _ = writeln!(
@@ -188,33 +183,34 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
             expect.join(", ")
         );
     }
-    let mut ffi = Vec::new();
-    if body.contains("c_char") {
-        ffi.push("c_char");
-    }
-    if body.contains("c_void") {
-        ffi.push("c_void");
-    }
+    let names = |all: &[&'static str]| -> Vec<&'static str> {
+        let mut used: Vec<_> = all.to_vec();
+        used.retain(|name| body.contains(name));
+        used
+    };
+    let ffi = names(&["c_char", "c_void"]);
     if !ffi.is_empty() {
         let _ = writeln!(out, "use std::ffi::{{{}}};\n", ffi.join(", "));
     }
-    if body.contains("types::") {
-        out.push_str("use crate::acl::types;\n");
+    let mut own = vec!["calls"];
+    if body.contains("<Raw>") {
+        own.push("Raw");
     }
+    if body.contains("types::") {
+        own.push("types");
+    }
+    let _ = writeln!(out, "use crate::acl::{{{}}};", own.join(", "));
     if body.contains("callbacks::") {
         out.push_str("use crate::generated::callbacks;\n");
     }
-    if body.contains("calls::") {
-        out.push_str("use crate::acl::calls;\n");
+    out.push_str("use crate::raw;\n\n");
+    if !shims.is_empty() {
+        let _ = writeln!(out, "raw::shims! {{\n{shims}}}");
     }
-    if body.contains("Raw>") || body.contains("Raw,") || body.contains("<Raw") {
-        out.push_str("use crate::acl::Raw;\n");
+    if !stubs.is_empty() {
+        let gap = if shims.is_empty() { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}raw::stubs! {{\n{stubs}}}");
     }
-    if body.contains("raw::") {
-        out.push_str("use crate::raw;\n");
-    }
-    out.push('\n');
-    out.push_str(&body);
     Ok(out)
 }
 
@@ -228,15 +224,15 @@ pub(super) fn name_of(param: &Param) -> String {
     }
 }
 
-fn head(api: &Api, function: &Function, underscore: bool) -> Result<String> {
+/// Returns the beginning of a row: the documentation and the C signature.
+fn head(api: &Api, function: &Function) -> Result<String> {
     let mut params = Vec::new();
     for param in &function.params {
-        let name = if underscore {
-            format!("_{}", param.name)
-        } else {
-            name_of(param)
-        };
-        params.push(format!("{name}: {}", ffi_type(api, &param.ctype)?));
+        params.push(format!(
+            "{}: {}",
+            name_of(param),
+            ffi_type(api, &param.ctype)?
+        ));
     }
     let ret = match ffi_type(api, &function.ret)?.as_str() {
         "()" => String::new(),
@@ -247,9 +243,8 @@ fn head(api: &Api, function: &Function, underscore: bool) -> Result<String> {
     } else {
         function.brief.clone()
     };
-    let safety = if underscore { "" } else { "unsafe " };
     Ok(format!(
-        "/// {brief}\n#[unsafe(no_mangle)]\npub {safety}extern \"C\" fn {}({}){ret} {{\n",
+        "    /// {brief}\n    fn {}({}){ret} =",
         function.name,
         params.join(", ")
     ))
@@ -273,111 +268,51 @@ fn neutral(api: &Api, function: &Function) -> Result<String> {
 }
 
 fn stub(api: &Api, function: &Function) -> Result<String> {
-    let mut out = head(api, function, true)?;
-    let name = &function.name;
-    if function.ret.is_hccl() {
-        let _ = writeln!(out, "    raw::hccl_stub(&calls::{name})");
+    let door = if function.ret.is_hccl() {
+        "hccl_stub".to_owned()
     } else if function.ret.is_status() {
-        let _ = writeln!(out, "    raw::stub(&calls::{name})");
+        "stub".to_owned()
     } else {
-        let _ = writeln!(
-            out,
-            "    raw::stub_value(&calls::{name}, {})",
-            neutral(api, function)?
-        );
-    }
-    out.push_str("}\n\n");
-    Ok(out)
-}
-
-/// The pieces of a shim: what happens before the call, the arguments, and what happens with the result.
-#[derive(Default)]
-struct Pieces {
-    before: String,
-    arguments: Vec<String>,
-    outs: Vec<String>,
-    after: String,
+        format!("stub_value({})", neutral(api, function)?)
+    };
+    Ok(format!("{} {door};\n", head(api, function)?))
 }
 
 fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
-    let mut out = head(api, function, false)?;
-    let name = &function.name;
     let status = function.ret.is_status() && !function.code_is_answer;
-    let mut pieces = Pieces::default();
+    let (mut arguments, mut results) = (Vec::new(), Vec::new());
     for param in &function.params {
-        convert(api, function, param, &mut pieces).with_context(|| param.name.clone())?;
+        convert(api, function, param, &mut arguments, &mut results)
+            .with_context(|| param.name.clone())?;
     }
-    let module = function.module.as_deref().unwrap_or(&group.name);
-    let call = format!("jumar_acl::{module}::{name}({})?", {
-        let mut all = vec!["cx".to_owned()];
-        all.append(&mut pieces.arguments);
-        all.join(", ")
-    });
-    let mut results: Vec<String> = Vec::new();
-    if !status && function.ret.text != "void" {
-        results.push("answer".to_owned());
-    }
-    results.append(&mut pieces.outs);
-    let binding = match results.len() {
-        0 => String::new(),
-        1 => format!("let {} = ", results[0]),
-        _ => format!("let ({}) = ", results.join(", ")),
-    };
-    let answer = match (status, function.ret.text.as_str()) {
-        (true, _) | (false, "void") => "()".to_owned(),
-        (false, "const char *") => "raw::text_address(answer)".to_owned(),
-        (false, _) if api.is_handle(&function.ret) => "raw::pointer(answer)".to_owned(),
-        (false, _) if function.ret.stars > 0 && api.find_struct(&function.ret.base).is_some() => {
-            "raw::pointer(answer).cast()".to_owned()
-        }
-        (false, _) if function.ret.stars > 0 => "raw::address(answer)".to_owned(),
-        (false, _) => "answer".to_owned(),
-    };
     if api.is_callback(&function.ret) {
         bail!("returns a function pointer, which needs `shim = \"manual\"`");
     }
-    let door = match (status, function.code_is_answer) {
-        (true, _) if function.ret.is_hccl() => "hccl_status",
-        (true, _) => "status",
-        (false, true) => "code",
-        (false, false) => "value",
-    };
-    let rest = if status || function.code_is_answer {
-        String::new()
-    } else {
-        format!(", {}", neutral(api, function)?)
-    };
-    let _ = writeln!(out, "    raw::{door}(&calls::{name}{rest}, |cx| {{");
-    let words = function
-        .params
-        .iter()
-        .map(|param| word(api, param))
-        .collect::<Result<Vec<_>>>()?;
-    let _ = writeln!(out, "        raw::trace(cx, || [{}])?;", words.join(", "));
-    out.push_str(&pieces.before);
-    let _ = writeln!(out, "        {binding}{call};");
-    out.push_str(&pieces.after);
-    if answer == "()" {
-        out.push_str("        Ok(())\n");
-    } else {
-        let _ = writeln!(out, "        Ok({answer})");
+    if !status && !results.is_empty() {
+        bail!("returns a value and writes others, which needs `shim = \"manual\"`");
     }
-    out.push_str("    })\n}\n\n");
-    Ok(out)
-}
-
-/// Converts a parameter to 64 bits, for observers of calls.
-fn word(api: &Api, param: &Param) -> Result<String> {
-    let of = ffi_type(api, &param.ctype)?;
-    let plain = of.starts_with('*')
-        || matches!(
-            of.as_str(),
-            "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "u64" | "i64" | "usize" | "f32" | "f64"
-        );
-    Ok(match plain {
-        true => format!("raw::ArgBits::word({})", name_of(param)),
-        false => "0".to_owned(),
-    })
+    let converted = match function.ret.text.as_str() {
+        "const char *" => "raw::text_address",
+        _ if api.is_handle(&function.ret) => "raw::pointer",
+        _ if function.ret.stars > 0 && api.find_struct(&function.ret.base).is_some() => {
+            "raw::structure"
+        }
+        _ if function.ret.stars > 0 => "raw::address",
+        _ => "std::convert::identity",
+    };
+    let door = match (status, function.code_is_answer) {
+        (true, _) if function.ret.is_hccl() => "hccl_status".to_owned(),
+        (true, _) => "status".to_owned(),
+        (false, true) => "code".to_owned(),
+        (false, false) => format!("value({}, {converted})", neutral(api, function)?),
+    };
+    Ok(format!(
+        "{}\n        {door} in {}({}) -> ({});\n",
+        head(api, function)?,
+        function.module.as_deref().unwrap_or(&group.name),
+        arguments.join(", "),
+        results.join(", "),
+    ))
 }
 
 fn length(function: &Function, count: &Count) -> String {
@@ -404,7 +339,7 @@ fn length(function: &Function, count: &Count) -> String {
 }
 
 /// What lies behind a pointer parameter, as a Rust type.
-pub(super) fn pointee(api: &Api, ctype: &CType) -> Result<String> {
+fn pointee(api: &Api, ctype: &CType) -> Result<String> {
     let mut inner = ctype.clone();
     if inner.array.is_empty() {
         if inner.stars == 0 {
@@ -428,128 +363,59 @@ pub(super) fn pointee(api: &Api, ctype: &CType) -> Result<String> {
         .fold(of, |of, n| format!("[{of}; {}]", n.unwrap_or(0))))
 }
 
-fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -> Result<()> {
+/// Appends an argument or a result of the row, or both.
+fn convert(
+    api: &Api,
+    function: &Function,
+    param: &Param,
+    arguments: &mut Vec<String>,
+    results: &mut Vec<String>,
+) -> Result<()> {
     let name = name_of(param);
-    let plain = &param.name;
     let ctype = &param.ctype;
-    let before = &mut pieces.before;
-    let safety = |what: &str| {
-        format!("        // SAFETY: the caller guarantees that `{plain}` is {what}.\n")
-    };
-    match &param.passing {
+    let argument = match &param.passing {
         Passing::Plain if api.is_callback(ctype) => {
             bail!("a function pointer needs `shim = \"manual\"`")
         }
-        Passing::Plain if api.is_handle(ctype) => {
-            pieces.arguments.push(format!("raw::handle({name})"))
-        }
-        Passing::Handle => pieces.arguments.push(format!("raw::handle({name})")),
+        Passing::Plain if api.is_handle(ctype) => "handle".to_owned(),
+        Passing::Handle => "handle".to_owned(),
         Passing::Plain if ctype.text.starts_with("const char *") && ctype.stars == 1 => {
-            before.push_str(&safety("null or a text that ends in a zero byte"));
-            let _ = writeln!(
-                before,
-                "        let {name} = unsafe {{ raw::text({name}) }};"
-            );
-            pieces.arguments.push(name);
+            "text".to_owned()
         }
-        Passing::Text => {
-            before.push_str(&safety("null or a text that ends in a zero byte"));
-            let _ = writeln!(
-                before,
-                "        let {name} = unsafe {{ raw::text({name}) }};"
-            );
-            pieces.arguments.push(name);
-        }
+        Passing::Text => "text".to_owned(),
         Passing::Plain | Passing::Address if ctype.stars > 0 || !ctype.array.is_empty() => {
-            pieces.arguments.push(format!("{name}.expose_provenance()"));
+            "address".to_owned()
         }
-        Passing::Plain | Passing::Address => pieces.arguments.push(name),
-        Passing::In => {
-            before.push_str(&safety("null or the address of a value"));
-            let _ = writeln!(
-                before,
-                "        let {name} = unsafe {{ raw::input({name}, \"{plain}\") }}?;"
-            );
-            pieces.arguments.push(name);
-        }
-        Passing::Out { optional, boxed } => {
-            let of = pointee(api, ctype)?;
-            let maker = if *optional { "optional" } else { "new" };
-            before.push_str(&safety("null or the address of a variable"));
-            let _ = writeln!(
-                before,
-                "        let {plain}_out = unsafe {{ raw::Out::<{of}>::{maker}({name}.cast(), \"{plain}\") }}?;"
-            );
-            pieces.outs.push(format!("{plain}_value"));
-            let star = if *boxed { "*" } else { "" };
-            let _ = writeln!(
-                pieces.after,
-                "        {plain}_out.set({star}{plain}_value);"
-            );
+        Passing::Plain | Passing::Address => "plain".to_owned(),
+        Passing::In => "input".to_owned(),
+        Passing::Out { optional, .. } => {
+            let place = if *optional { "optional" } else { "out" };
+            results.push(format!("{name} {place}<{}>", pointee(api, ctype)?));
+            return Ok(());
         }
         Passing::InOut => {
-            let of = pointee(api, ctype)?;
-            before.push_str(&safety(
-                "null or the address of a variable that holds a value",
-            ));
-            let _ = writeln!(
-                before,
-                "        let {plain}_out = unsafe {{ raw::InOut::<{of}>::new({name}.cast(), \"{plain}\") }}?;"
-            );
-            pieces.arguments.push(format!("{plain}_out.get()"));
-            pieces.outs.push(format!("{plain}_value"));
-            let _ = writeln!(pieces.after, "        {plain}_out.set({plain}_value);");
+            results.push(format!("{name} same"));
+            format!("variable<{}>", pointee(api, ctype)?)
         }
         Passing::OutArray { count, optional } => {
-            let text = ctype.base == "char";
-            let of = pointee(api, ctype)?;
-            let maker = if *optional { "optional" } else { "new" };
-            let n = length(function, count);
-            before.push_str(&safety("null or an array of that many"));
-            let _ = writeln!(
-                before,
-                "        let {plain}_out = unsafe {{ raw::OutArray::<{of}>::{maker}({name}.cast(), {n}, \"{plain}\") }}?;"
-            );
-            pieces.outs.push(format!("{plain}_value"));
-            let (borrow, bytes) = if text {
-                ("", ".as_bytes_with_nul()")
-            } else {
-                ("&", "")
-            };
-            let _ = writeln!(
-                pieces.after,
-                "        {plain}_out.set({borrow}{plain}_value{bytes})?;"
-            );
-        }
-        Passing::Slice(count) => {
-            let n = length(function, count);
-            before.push_str(&safety("null or an array of that many values"));
-            if ctype.base == "char" && ctype.stars == 2 {
-                let _ = writeln!(
-                    before,
-                    "        let {name} = unsafe {{ raw::texts({name}.cast(), {n}, \"{plain}\") }}?;"
-                );
-                pieces.arguments.push(format!("{name}.as_deref()"));
-            } else {
-                let of = pointee(api, ctype)?;
-                let _ = writeln!(
-                    before,
-                    "        let {name} = unsafe {{ raw::slice::<{of}>({name}.cast(), {n}, \"{plain}\") }}?;"
-                );
-                pieces.arguments.push(name);
-            }
-        }
-        Passing::Span(count) => {
-            let n = length(function, count);
-            before.push_str(&safety(
-                "the start of that many bytes, until the call (or the task it queues) is done",
+            let place = if *optional { "optional_array" } else { "array" };
+            results.push(format!(
+                "{name} {place}<{}>({})",
+                pointee(api, ctype)?,
+                length(function, count)
             ));
-            let _ = writeln!(
-                before,
-                "        let {name} = unsafe {{ raw::span({name}.cast(), {n}, \"{plain}\") }}?;"
-            );
-            pieces.arguments.push(name);
+            return Ok(());
         }
-    }
+        Passing::Slice(count) if ctype.base == "char" && ctype.stars == 2 => {
+            format!("texts({})", length(function, count))
+        }
+        Passing::Slice(count) => format!(
+            "slice<{}>({})",
+            pointee(api, ctype)?,
+            length(function, count)
+        ),
+        Passing::Span(count) => format!("span({})", length(function, count)),
+    };
+    arguments.push(format!("{name} {argument}"));
     Ok(())
 }

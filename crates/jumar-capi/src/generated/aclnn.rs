@@ -9,895 +9,140 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::raw;
 
-/// Creates a tensor: a strided view of memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateTensor(
-    viewDims: *const i64,
-    viewDimsNum: u64,
-    dataType: i32,
-    stride: *const i64,
-    offset: i64,
-    format: i32,
-    storageDims: *const i64,
-    storageDimsNum: u64,
-    tensorData: *mut c_void,
-) -> *mut c_void {
-    raw::value(&calls::aclCreateTensor, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(viewDims),
-                raw::ArgBits::word(viewDimsNum),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(stride),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(format),
-                raw::ArgBits::word(storageDims),
-                raw::ArgBits::word(storageDimsNum),
-                raw::ArgBits::word(tensorData),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `viewDims` is null or an array of that many values.
-        let viewDims =
-            unsafe { raw::slice::<i64>(viewDims.cast(), raw::count(viewDimsNum), "viewDims") }?;
-        // SAFETY: the caller guarantees that `stride` is null or an array of that many values.
-        let stride =
-            unsafe { raw::slice::<i64>(stride.cast(), raw::count(viewDimsNum), "stride") }?;
-        // SAFETY: the caller guarantees that `storageDims` is null or an array of that many values.
-        let storageDims = unsafe {
-            raw::slice::<i64>(
-                storageDims.cast(),
-                raw::count(storageDimsNum),
-                "storageDims",
-            )
-        }?;
-        let answer = jumar_acl::aclnn::aclCreateTensor(
-            cx,
-            viewDims,
-            viewDimsNum,
-            dataType,
-            stride,
-            offset,
-            format,
-            storageDims,
-            storageDimsNum,
-            tensorData.expose_provenance(),
-        )?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Creates a scalar from one element of host memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *mut c_void {
-    raw::value(&calls::aclCreateScalar, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(value), raw::ArgBits::word(dataType)]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
-        let value =
-            unsafe { raw::slice::<u8>(value.cast(), raw::element_bytes(dataType), "value") }?;
-        let answer = jumar_acl::aclnn::aclCreateScalar(cx, value, dataType)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Creates an array of integers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut c_void {
-    raw::value(&calls::aclCreateIntArray, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
-        let value = unsafe { raw::slice::<i64>(value.cast(), raw::count(size), "value") }?;
-        let answer = jumar_acl::aclnn::aclCreateIntArray(cx, value, size)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Creates an array of floats.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *mut c_void {
-    raw::value(&calls::aclCreateFloatArray, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
-        let value = unsafe { raw::slice::<f32>(value.cast(), raw::count(size), "value") }?;
-        let answer = jumar_acl::aclnn::aclCreateFloatArray(cx, value, size)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Creates an array of booleans.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut c_void {
-    raw::value(&calls::aclCreateBoolArray, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
-        let value = unsafe { raw::slice::<u8>(value.cast(), raw::count(size), "value") }?;
-        let answer = jumar_acl::aclnn::aclCreateBoolArray(cx, value, size)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Creates a list that owns the tensors it is given.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateTensorList(value: *mut *const c_void, size: u64) -> *mut c_void {
-    raw::value(&calls::aclCreateTensorList, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
-        let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
-        let answer = jumar_acl::aclnn::aclCreateTensorList(cx, value, size)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Creates a list that owns the scalars it is given.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateScalarList(value: *mut *const c_void, size: u64) -> *mut c_void {
-    raw::value(&calls::aclCreateScalarList, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(value), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
-        let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
-        let answer = jumar_acl::aclnn::aclCreateScalarList(cx, value, size)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a tensor. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyTensor(tensor: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyTensor, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(tensor)])?;
-        jumar_acl::aclnn::aclDestroyTensor(cx, raw::handle(tensor))?;
-        Ok(())
-    })
-}
-
-/// Destroys a scalar. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyScalar(scalar: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyScalar, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(scalar)])?;
-        jumar_acl::aclnn::aclDestroyScalar(cx, raw::handle(scalar))?;
-        Ok(())
-    })
-}
-
-/// Destroys an array of integers. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyIntArray(array: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyIntArray, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array)])?;
-        jumar_acl::aclnn::aclDestroyIntArray(cx, raw::handle(array))?;
-        Ok(())
-    })
-}
-
-/// Destroys an array of floats. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyFloatArray(array: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyFloatArray, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array)])?;
-        jumar_acl::aclnn::aclDestroyFloatArray(cx, raw::handle(array))?;
-        Ok(())
-    })
-}
-
-/// Destroys an array of booleans. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyBoolArray(array: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyBoolArray, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array)])?;
-        jumar_acl::aclnn::aclDestroyBoolArray(cx, raw::handle(array))?;
-        Ok(())
-    })
-}
-
-/// Destroys a list and its tensors. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyTensorList(array: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyTensorList, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array)])?;
-        jumar_acl::aclnn::aclDestroyTensorList(cx, raw::handle(array))?;
-        Ok(())
-    })
-}
-
-/// Destroys a list and its scalars. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyScalarList(array: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyScalarList, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array)])?;
-        jumar_acl::aclnn::aclDestroyScalarList(cx, raw::handle(array))?;
-        Ok(())
-    })
-}
-
-/// Returns the shape of the view. The caller frees the array with delete[].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetViewShape(
-    tensor: *mut c_void,
-    viewDims: *mut *mut i64,
-    viewDimsNum: *mut u64,
-) -> i32 {
-    raw::status(&calls::aclGetViewShape, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(viewDims),
-                raw::ArgBits::word(viewDimsNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `viewDims` is null or the address of a variable.
-        let viewDims_out = unsafe { raw::Out::<usize>::new(viewDims.cast(), "viewDims") }?;
-        // SAFETY: the caller guarantees that `viewDimsNum` is null or the address of a variable.
-        let viewDimsNum_out = unsafe { raw::Out::<u64>::new(viewDimsNum.cast(), "viewDimsNum") }?;
-        let (viewDims_value, viewDimsNum_value) =
-            jumar_acl::aclnn::aclGetViewShape(cx, raw::handle(tensor))?;
-        viewDims_out.set(viewDims_value);
-        viewDimsNum_out.set(viewDimsNum_value);
-        Ok(())
-    })
-}
-
-/// Returns the shape of the storage. The caller frees the array with delete[].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetStorageShape(
-    tensor: *mut c_void,
-    storageDims: *mut *mut i64,
-    storageDimsNum: *mut u64,
-) -> i32 {
-    raw::status(&calls::aclGetStorageShape, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(storageDims),
-                raw::ArgBits::word(storageDimsNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `storageDims` is null or the address of a variable.
-        let storageDims_out = unsafe { raw::Out::<usize>::new(storageDims.cast(), "storageDims") }?;
-        // SAFETY: the caller guarantees that `storageDimsNum` is null or the address of a variable.
-        let storageDimsNum_out =
-            unsafe { raw::Out::<u64>::new(storageDimsNum.cast(), "storageDimsNum") }?;
-        let (storageDims_value, storageDimsNum_value) =
-            jumar_acl::aclnn::aclGetStorageShape(cx, raw::handle(tensor))?;
-        storageDims_out.set(storageDims_value);
-        storageDimsNum_out.set(storageDimsNum_value);
-        Ok(())
-    })
-}
-
-/// Returns the strides of the view. The caller frees the array with delete[].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetViewStrides(
-    tensor: *mut c_void,
-    stridesValue: *mut *mut i64,
-    stridesNum: *mut u64,
-) -> i32 {
-    raw::status(&calls::aclGetViewStrides, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(stridesValue),
-                raw::ArgBits::word(stridesNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `stridesValue` is null or the address of a variable.
-        let stridesValue_out =
-            unsafe { raw::Out::<usize>::new(stridesValue.cast(), "stridesValue") }?;
-        // SAFETY: the caller guarantees that `stridesNum` is null or the address of a variable.
-        let stridesNum_out = unsafe { raw::Out::<u64>::new(stridesNum.cast(), "stridesNum") }?;
-        let (stridesValue_value, stridesNum_value) =
-            jumar_acl::aclnn::aclGetViewStrides(cx, raw::handle(tensor))?;
-        stridesValue_out.set(stridesValue_value);
-        stridesNum_out.set(stridesNum_value);
-        Ok(())
-    })
-}
-
-/// Returns the distance of the first element from the data pointer, in elements.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64) -> i32 {
-    raw::status(&calls::aclGetViewOffset, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(tensor), raw::ArgBits::word(offset)]
-        })?;
-        // SAFETY: the caller guarantees that `offset` is null or the address of a variable.
-        let offset_out = unsafe { raw::Out::<i64>::new(offset.cast(), "offset") }?;
-        let offset_value = jumar_acl::aclnn::aclGetViewOffset(cx, raw::handle(tensor))?;
-        offset_out.set(offset_value);
-        Ok(())
-    })
-}
-
-/// Returns the format of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> i32 {
-    raw::status(&calls::aclGetFormat, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(tensor), raw::ArgBits::word(format)]
-        })?;
-        // SAFETY: the caller guarantees that `format` is null or the address of a variable.
-        let format_out = unsafe { raw::Out::<i32>::new(format.cast(), "format") }?;
-        let format_value = jumar_acl::aclnn::aclGetFormat(cx, raw::handle(tensor))?;
-        format_out.set(format_value);
-        Ok(())
-    })
-}
-
-/// Returns the data type of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32) -> i32 {
-    raw::status(&calls::aclGetDataType, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(tensor), raw::ArgBits::word(dataType)]
-        })?;
-        // SAFETY: the caller guarantees that `dataType` is null or the address of a variable.
-        let dataType_out = unsafe { raw::Out::<i32>::new(dataType.cast(), "dataType") }?;
-        let dataType_value = jumar_acl::aclnn::aclGetDataType(cx, raw::handle(tensor))?;
-        dataType_out.set(dataType_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) -> i32 {
-    raw::status(&calls::aclGetIntArraySize, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::aclnn::aclGetIntArraySize(cx, raw::handle(array))?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64) -> i32 {
-    raw::status(&calls::aclGetFloatArraySize, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::aclnn::aclGetFloatArraySize(cx, raw::handle(array))?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64) -> i32 {
-    raw::status(&calls::aclGetBoolArraySize, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(array), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::aclnn::aclGetBoolArraySize(cx, raw::handle(array))?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *mut c_void, size: *mut u64) -> i32 {
-    raw::status(&calls::aclGetTensorListSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(tensorList), raw::ArgBits::word(size)]
-        })?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::aclnn::aclGetTensorListSize(cx, raw::handle(tensorList))?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetScalarListSize(scalarList: *mut c_void, size: *mut u64) -> i32 {
-    raw::status(&calls::aclGetScalarListSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(scalarList), raw::ArgBits::word(size)]
-        })?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::aclnn::aclGetScalarListSize(cx, raw::handle(scalarList))?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Replaces the description of an existing tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclInitTensor(
-    tensor: *mut c_void,
-    viewDims: *const i64,
-    viewDimsNum: u64,
-    dataType: i32,
-    stride: *const i64,
-    offset: i64,
-    format: i32,
-    storageDims: *const i64,
-    storageDimsNum: u64,
-    tensorDataAddr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclInitTensor, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(viewDims),
-                raw::ArgBits::word(viewDimsNum),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(stride),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(format),
-                raw::ArgBits::word(storageDims),
-                raw::ArgBits::word(storageDimsNum),
-                raw::ArgBits::word(tensorDataAddr),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `viewDims` is null or an array of that many values.
-        let viewDims =
-            unsafe { raw::slice::<i64>(viewDims.cast(), raw::count(viewDimsNum), "viewDims") }?;
-        // SAFETY: the caller guarantees that `stride` is null or an array of that many values.
-        let stride =
-            unsafe { raw::slice::<i64>(stride.cast(), raw::count(viewDimsNum), "stride") }?;
-        // SAFETY: the caller guarantees that `storageDims` is null or an array of that many values.
-        let storageDims = unsafe {
-            raw::slice::<i64>(
-                storageDims.cast(),
-                raw::count(storageDimsNum),
-                "storageDims",
-            )
-        }?;
-        jumar_acl::aclnn::aclInitTensor(
-            cx,
-            raw::handle(tensor),
-            viewDims,
-            viewDimsNum,
-            dataType,
-            stride,
-            offset,
-            format,
-            storageDims,
-            storageDimsNum,
-            tensorDataAddr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetRawTensorAddr(tensor: *mut c_void, address: *mut c_void) -> i32 {
-    raw::status(&calls::aclSetRawTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(tensor), raw::ArgBits::word(address)]
-        })?;
-        jumar_acl::aclnn::aclSetRawTensorAddr(
-            cx,
-            raw::handle(tensor),
-            address.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the data pointer of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetRawTensorAddr(
-    tensor: *mut c_void,
-    address: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclGetRawTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(tensor), raw::ArgBits::word(address)]
-        })?;
-        // SAFETY: the caller guarantees that `address` is null or the address of a variable.
-        let address_out = unsafe { raw::Out::<usize>::new(address.cast(), "address") }?;
-        let address_value = jumar_acl::aclnn::aclGetRawTensorAddr(cx, raw::handle(tensor))?;
-        address_out.set(address_value);
-        Ok(())
-    })
-}
-
-/// Lets the second phase run any number of times.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut c_void) -> i32 {
-    raw::status(&calls::aclSetAclOpExecutorRepeatable, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(executor)])?;
-        jumar_acl::aclnn::aclSetAclOpExecutorRepeatable(cx, raw::handle(executor))?;
-        Ok(())
-    })
-}
-
-/// Destroys an executor that no second phase has consumed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyAclOpExecutor(executor: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyAclOpExecutor, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(executor)])?;
-        jumar_acl::aclnn::aclDestroyAclOpExecutor(cx, raw::handle(executor))?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a tensor of the operator for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorAddr(
-    executor: *mut c_void,
-    index: usize,
-    tensor: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclSetTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::aclSetTensorAddr(
-            cx,
-            raw::handle(executor),
-            index,
-            raw::handle(tensor),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of an input for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetInputTensorAddr(
-    executor: *mut c_void,
-    index: usize,
-    tensor: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclSetInputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::aclSetInputTensorAddr(
-            cx,
-            raw::handle(executor),
-            index,
-            raw::handle(tensor),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of an output for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetOutputTensorAddr(
-    executor: *mut c_void,
-    index: usize,
-    tensor: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclSetOutputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::aclSetOutputTensorAddr(
-            cx,
-            raw::handle(executor),
-            index,
-            raw::handle(tensor),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a member of a list for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetDynamicTensorAddr(
-    executor: *mut c_void,
-    irIndex: usize,
-    relativeIndex: usize,
-    tensors: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclSetDynamicTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(irIndex),
-                raw::ArgBits::word(relativeIndex),
-                raw::ArgBits::word(tensors),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::aclSetDynamicTensorAddr(
-            cx,
-            raw::handle(executor),
-            irIndex,
-            relativeIndex,
-            raw::handle(tensors),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a member of a list of inputs for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetDynamicInputTensorAddr(
-    executor: *mut c_void,
-    irIndex: usize,
-    relativeIndex: usize,
-    tensors: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclSetDynamicInputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(irIndex),
-                raw::ArgBits::word(relativeIndex),
-                raw::ArgBits::word(tensors),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::aclSetDynamicInputTensorAddr(
-            cx,
-            raw::handle(executor),
-            irIndex,
-            relativeIndex,
-            raw::handle(tensors),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a member of a list of outputs for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetDynamicOutputTensorAddr(
-    executor: *mut c_void,
-    irIndex: usize,
-    relativeIndex: usize,
-    tensors: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclSetDynamicOutputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(irIndex),
-                raw::ArgBits::word(relativeIndex),
-                raw::ArgBits::word(tensors),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::aclSetDynamicOutputTensorAddr(
-            cx,
-            raw::handle(executor),
-            irIndex,
-            relativeIndex,
-            raw::handle(tensors),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a tensor of the operator for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn AclSetTensorAddr(
-    executor: *mut c_void,
-    index: usize,
-    tensor: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::AclSetTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::AclSetTensorAddr(
-            cx,
-            raw::handle(executor),
-            index,
-            raw::handle(tensor),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of an input for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn AclSetInputTensorAddr(
-    executor: *mut c_void,
-    index: usize,
-    tensor: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::AclSetInputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::AclSetInputTensorAddr(
-            cx,
-            raw::handle(executor),
-            index,
-            raw::handle(tensor),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of an output for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn AclSetOutputTensorAddr(
-    executor: *mut c_void,
-    index: usize,
-    tensor: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::AclSetOutputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(tensor),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::AclSetOutputTensorAddr(
-            cx,
-            raw::handle(executor),
-            index,
-            raw::handle(tensor),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a member of a list for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn AclSetDynamicTensorAddr(
-    executor: *mut c_void,
-    irIndex: usize,
-    relativeIndex: usize,
-    tensors: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::AclSetDynamicTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(irIndex),
-                raw::ArgBits::word(relativeIndex),
-                raw::ArgBits::word(tensors),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::AclSetDynamicTensorAddr(
-            cx,
-            raw::handle(executor),
-            irIndex,
-            relativeIndex,
-            raw::handle(tensors),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a member of a list of inputs for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn AclSetDynamicInputTensorAddr(
-    executor: *mut c_void,
-    irIndex: usize,
-    relativeIndex: usize,
-    tensors: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::AclSetDynamicInputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(irIndex),
-                raw::ArgBits::word(relativeIndex),
-                raw::ArgBits::word(tensors),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::AclSetDynamicInputTensorAddr(
-            cx,
-            raw::handle(executor),
-            irIndex,
-            relativeIndex,
-            raw::handle(tensors),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the data pointer of a member of a list of outputs for the next runs of an executor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn AclSetDynamicOutputTensorAddr(
-    executor: *mut c_void,
-    irIndex: usize,
-    relativeIndex: usize,
-    tensors: *mut c_void,
-    addr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::AclSetDynamicOutputTensorAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(executor),
-                raw::ArgBits::word(irIndex),
-                raw::ArgBits::word(relativeIndex),
-                raw::ArgBits::word(tensors),
-                raw::ArgBits::word(addr),
-            ]
-        })?;
-        jumar_acl::aclnn::AclSetDynamicOutputTensorAddr(
-            cx,
-            raw::handle(executor),
-            irIndex,
-            relativeIndex,
-            raw::handle(tensors),
-            addr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Initialises single operators. aclInit is enough; neither fails because of the other.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclnnInit(configPath: *const c_char) -> i32 {
-    raw::status(&calls::aclnnInit, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(configPath)])?;
-        // SAFETY: the caller guarantees that `configPath` is null or a text that ends in a zero byte.
-        let configPath = unsafe { raw::text(configPath) };
-        jumar_acl::aclnn::aclnnInit(cx, configPath)?;
-        Ok(())
-    })
-}
-
-/// Finalises single operators. Reverses aclnnInit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclnnFinalize() -> i32 {
-    raw::status(&calls::aclnnFinalize, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::aclnn::aclnnFinalize(cx)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a tensor: a strided view of memory.
+    fn aclCreateTensor(viewDims: *const i64, viewDimsNum: u64, dataType: i32, stride: *const i64, offset: i64, format: i32, storageDims: *const i64, storageDimsNum: u64, tensorData: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aclnn(viewDims slice<i64>(raw::count(viewDimsNum)), viewDimsNum plain, dataType plain, stride slice<i64>(raw::count(viewDimsNum)), offset plain, format plain, storageDims slice<i64>(raw::count(storageDimsNum)), storageDimsNum plain, tensorData address) -> ();
+    /// Creates a scalar from one element of host memory.
+    fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aclnn(value slice<u8>(raw::element_bytes(dataType)), dataType plain) -> ();
+    /// Creates an array of integers.
+    fn aclCreateIntArray(value: *const i64, size: u64) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aclnn(value slice<i64>(raw::count(size)), size plain) -> ();
+    /// Creates an array of floats.
+    fn aclCreateFloatArray(value: *const f32, size: u64) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aclnn(value slice<f32>(raw::count(size)), size plain) -> ();
+    /// Creates an array of booleans.
+    fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aclnn(value slice<u8>(raw::count(size)), size plain) -> ();
+    /// Creates a list that owns the tensors it is given.
+    fn aclCreateTensorList(value: *mut *const c_void, size: u64) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aclnn(value slice<Raw>(raw::count(size)), size plain) -> ();
+    /// Creates a list that owns the scalars it is given.
+    fn aclCreateScalarList(value: *mut *const c_void, size: u64) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aclnn(value slice<Raw>(raw::count(size)), size plain) -> ();
+    /// Destroys a tensor. Null is ignored.
+    fn aclDestroyTensor(tensor: *mut c_void) -> i32 =
+        status in aclnn(tensor handle) -> ();
+    /// Destroys a scalar. Null is ignored.
+    fn aclDestroyScalar(scalar: *mut c_void) -> i32 =
+        status in aclnn(scalar handle) -> ();
+    /// Destroys an array of integers. Null is ignored.
+    fn aclDestroyIntArray(array: *mut c_void) -> i32 =
+        status in aclnn(array handle) -> ();
+    /// Destroys an array of floats. Null is ignored.
+    fn aclDestroyFloatArray(array: *mut c_void) -> i32 =
+        status in aclnn(array handle) -> ();
+    /// Destroys an array of booleans. Null is ignored.
+    fn aclDestroyBoolArray(array: *mut c_void) -> i32 =
+        status in aclnn(array handle) -> ();
+    /// Destroys a list and its tensors. Null is ignored.
+    fn aclDestroyTensorList(array: *mut c_void) -> i32 =
+        status in aclnn(array handle) -> ();
+    /// Destroys a list and its scalars. Null is ignored.
+    fn aclDestroyScalarList(array: *mut c_void) -> i32 =
+        status in aclnn(array handle) -> ();
+    /// Returns the shape of the view. The caller frees the array with delete[].
+    fn aclGetViewShape(tensor: *mut c_void, viewDims: *mut *mut i64, viewDimsNum: *mut u64) -> i32 =
+        status in aclnn(tensor handle) -> (viewDims out<usize>, viewDimsNum out<u64>);
+    /// Returns the shape of the storage. The caller frees the array with delete[].
+    fn aclGetStorageShape(tensor: *mut c_void, storageDims: *mut *mut i64, storageDimsNum: *mut u64) -> i32 =
+        status in aclnn(tensor handle) -> (storageDims out<usize>, storageDimsNum out<u64>);
+    /// Returns the strides of the view. The caller frees the array with delete[].
+    fn aclGetViewStrides(tensor: *mut c_void, stridesValue: *mut *mut i64, stridesNum: *mut u64) -> i32 =
+        status in aclnn(tensor handle) -> (stridesValue out<usize>, stridesNum out<u64>);
+    /// Returns the distance of the first element from the data pointer, in elements.
+    fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64) -> i32 =
+        status in aclnn(tensor handle) -> (offset out<i64>);
+    /// Returns the format of a tensor.
+    fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> i32 =
+        status in aclnn(tensor handle) -> (format out<i32>);
+    /// Returns the data type of a tensor.
+    fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32) -> i32 =
+        status in aclnn(tensor handle) -> (dataType out<i32>);
+    /// Returns the number of members.
+    fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) -> i32 =
+        status in aclnn(array handle) -> (size out<u64>);
+    /// Returns the number of members.
+    fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64) -> i32 =
+        status in aclnn(array handle) -> (size out<u64>);
+    /// Returns the number of members.
+    fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64) -> i32 =
+        status in aclnn(array handle) -> (size out<u64>);
+    /// Returns the number of members.
+    fn aclGetTensorListSize(tensorList: *mut c_void, size: *mut u64) -> i32 =
+        status in aclnn(tensorList handle) -> (size out<u64>);
+    /// Returns the number of members.
+    fn aclGetScalarListSize(scalarList: *mut c_void, size: *mut u64) -> i32 =
+        status in aclnn(scalarList handle) -> (size out<u64>);
+    /// Replaces the description of an existing tensor.
+    fn aclInitTensor(tensor: *mut c_void, viewDims: *const i64, viewDimsNum: u64, dataType: i32, stride: *const i64, offset: i64, format: i32, storageDims: *const i64, storageDimsNum: u64, tensorDataAddr: *mut c_void) -> i32 =
+        status in aclnn(tensor handle, viewDims slice<i64>(raw::count(viewDimsNum)), viewDimsNum plain, dataType plain, stride slice<i64>(raw::count(viewDimsNum)), offset plain, format plain, storageDims slice<i64>(raw::count(storageDimsNum)), storageDimsNum plain, tensorDataAddr address) -> ();
+    /// Sets the data pointer of a tensor.
+    fn aclSetRawTensorAddr(tensor: *mut c_void, address: *mut c_void) -> i32 =
+        status in aclnn(tensor handle, address address) -> ();
+    /// Returns the data pointer of a tensor.
+    fn aclGetRawTensorAddr(tensor: *mut c_void, address: *mut *mut c_void) -> i32 =
+        status in aclnn(tensor handle) -> (address out<usize>);
+    /// Lets the second phase run any number of times.
+    fn aclSetAclOpExecutorRepeatable(executor: *mut c_void) -> i32 =
+        status in aclnn(executor handle) -> ();
+    /// Destroys an executor that no second phase has consumed.
+    fn aclDestroyAclOpExecutor(executor: *mut c_void) -> i32 =
+        status in aclnn(executor handle) -> ();
+    /// Sets the data pointer of a tensor of the operator for the next runs of an executor.
+    fn aclSetTensorAddr(executor: *mut c_void, index: usize, tensor: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, index plain, tensor handle, addr address) -> ();
+    /// Sets the data pointer of an input for the next runs of an executor.
+    fn aclSetInputTensorAddr(executor: *mut c_void, index: usize, tensor: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, index plain, tensor handle, addr address) -> ();
+    /// Sets the data pointer of an output for the next runs of an executor.
+    fn aclSetOutputTensorAddr(executor: *mut c_void, index: usize, tensor: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, index plain, tensor handle, addr address) -> ();
+    /// Sets the data pointer of a member of a list for the next runs of an executor.
+    fn aclSetDynamicTensorAddr(executor: *mut c_void, irIndex: usize, relativeIndex: usize, tensors: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, irIndex plain, relativeIndex plain, tensors handle, addr address) -> ();
+    /// Sets the data pointer of a member of a list of inputs for the next runs of an executor.
+    fn aclSetDynamicInputTensorAddr(executor: *mut c_void, irIndex: usize, relativeIndex: usize, tensors: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, irIndex plain, relativeIndex plain, tensors handle, addr address) -> ();
+    /// Sets the data pointer of a member of a list of outputs for the next runs of an executor.
+    fn aclSetDynamicOutputTensorAddr(executor: *mut c_void, irIndex: usize, relativeIndex: usize, tensors: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, irIndex plain, relativeIndex plain, tensors handle, addr address) -> ();
+    /// Sets the data pointer of a tensor of the operator for the next runs of an executor.
+    fn AclSetTensorAddr(executor: *mut c_void, index: usize, tensor: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, index plain, tensor handle, addr address) -> ();
+    /// Sets the data pointer of an input for the next runs of an executor.
+    fn AclSetInputTensorAddr(executor: *mut c_void, index: usize, tensor: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, index plain, tensor handle, addr address) -> ();
+    /// Sets the data pointer of an output for the next runs of an executor.
+    fn AclSetOutputTensorAddr(executor: *mut c_void, index: usize, tensor: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, index plain, tensor handle, addr address) -> ();
+    /// Sets the data pointer of a member of a list for the next runs of an executor.
+    fn AclSetDynamicTensorAddr(executor: *mut c_void, irIndex: usize, relativeIndex: usize, tensors: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, irIndex plain, relativeIndex plain, tensors handle, addr address) -> ();
+    /// Sets the data pointer of a member of a list of inputs for the next runs of an executor.
+    fn AclSetDynamicInputTensorAddr(executor: *mut c_void, irIndex: usize, relativeIndex: usize, tensors: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, irIndex plain, relativeIndex plain, tensors handle, addr address) -> ();
+    /// Sets the data pointer of a member of a list of outputs for the next runs of an executor.
+    fn AclSetDynamicOutputTensorAddr(executor: *mut c_void, irIndex: usize, relativeIndex: usize, tensors: *mut c_void, addr: *mut c_void) -> i32 =
+        status in aclnn(executor handle, irIndex plain, relativeIndex plain, tensors handle, addr address) -> ();
+    /// Initialises single operators. aclInit is enough; neither fails because of the other.
+    fn aclnnInit(configPath: *const c_char) -> i32 =
+        status in aclnn(configPath text) -> ();
+    /// Finalises single operators. Reverses aclnnInit.
+    fn aclnnFinalize() -> i32 =
+        status in aclnn() -> ();
 }

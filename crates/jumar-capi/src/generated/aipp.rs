@@ -9,515 +9,62 @@
 
 use std::ffi::c_void;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Creates the settings of image preprocessing for a batch.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
-    raw::value(&calls::aclmdlCreateAIPP, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(batchSize)])?;
-        let answer = jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys the settings of image preprocessing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlDestroyAIPP, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(aippParmsSet)])?;
-        jumar_acl::aipp::aclmdlDestroyAIPP(cx, raw::handle(aippParmsSet))?;
-        Ok(())
-    })
-}
-
-/// Returns the size of the settings of image preprocessing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize) -> i32 {
-    raw::status(&calls::aclmdlGetAippDataSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(batchSize), raw::ArgBits::word(size)]
-        })?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Sets the pixel format of the images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPInputFormat(
-    aippParmsSet: *mut c_void,
-    inputFormat: u32,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPInputFormat, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(inputFormat),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, raw::handle(aippParmsSet), inputFormat)?;
-        Ok(())
-    })
-}
-
-/// Sets the matrix and the offsets of the colour conversion.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPCscParams(
-    aippParmsSet: *mut c_void,
-    cscSwitch: i8,
-    cscMatrixR0C0: i16,
-    cscMatrixR0C1: i16,
-    cscMatrixR0C2: i16,
-    cscMatrixR1C0: i16,
-    cscMatrixR1C1: i16,
-    cscMatrixR1C2: i16,
-    cscMatrixR2C0: i16,
-    cscMatrixR2C1: i16,
-    cscMatrixR2C2: i16,
-    cscOutputBiasR0: u8,
-    cscOutputBiasR1: u8,
-    cscOutputBiasR2: u8,
-    cscInputBiasR0: u8,
-    cscInputBiasR1: u8,
-    cscInputBiasR2: u8,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPCscParams, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(cscSwitch),
-                raw::ArgBits::word(cscMatrixR0C0),
-                raw::ArgBits::word(cscMatrixR0C1),
-                raw::ArgBits::word(cscMatrixR0C2),
-                raw::ArgBits::word(cscMatrixR1C0),
-                raw::ArgBits::word(cscMatrixR1C1),
-                raw::ArgBits::word(cscMatrixR1C2),
-                raw::ArgBits::word(cscMatrixR2C0),
-                raw::ArgBits::word(cscMatrixR2C1),
-                raw::ArgBits::word(cscMatrixR2C2),
-                raw::ArgBits::word(cscOutputBiasR0),
-                raw::ArgBits::word(cscOutputBiasR1),
-                raw::ArgBits::word(cscOutputBiasR2),
-                raw::ArgBits::word(cscInputBiasR0),
-                raw::ArgBits::word(cscInputBiasR1),
-                raw::ArgBits::word(cscInputBiasR2),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPCscParams(
-            cx,
-            raw::handle(aippParmsSet),
-            cscSwitch,
-            cscMatrixR0C0,
-            cscMatrixR0C1,
-            cscMatrixR0C2,
-            cscMatrixR1C0,
-            cscMatrixR1C1,
-            cscMatrixR1C2,
-            cscMatrixR2C0,
-            cscMatrixR2C1,
-            cscMatrixR2C2,
-            cscOutputBiasR0,
-            cscOutputBiasR1,
-            cscOutputBiasR2,
-            cscInputBiasR0,
-            cscInputBiasR1,
-            cscInputBiasR2,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets whether red and blue, or U and V, are swapped.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
-    aippParmsSet: *mut c_void,
-    rbuvSwapSwitch: i8,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(rbuvSwapSwitch),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(
-            cx,
-            raw::handle(aippParmsSet),
-            rbuvSwapSwitch,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets whether the alpha channel is moved to the front.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPAxSwapSwitch(
-    aippParmsSet: *mut c_void,
-    axSwapSwitch: i8,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(axSwapSwitch),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, raw::handle(aippParmsSet), axSwapSwitch)?;
-        Ok(())
-    })
-}
-
-/// Sets the size of the images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPSrcImageSize(
-    aippParmsSet: *mut c_void,
-    srcImageSizeW: i32,
-    srcImageSizeH: i32,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(srcImageSizeW),
-                raw::ArgBits::word(srcImageSizeH),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(
-            cx,
-            raw::handle(aippParmsSet),
-            srcImageSizeW,
-            srcImageSizeH,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the scaling of one image of the batch.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPScfParams(
-    aippParmsSet: *mut c_void,
-    scfSwitch: i8,
-    scfInputSizeW: i32,
-    scfInputSizeH: i32,
-    scfOutputSizeW: i32,
-    scfOutputSizeH: i32,
-    batchIndex: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPScfParams, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(scfSwitch),
-                raw::ArgBits::word(scfInputSizeW),
-                raw::ArgBits::word(scfInputSizeH),
-                raw::ArgBits::word(scfOutputSizeW),
-                raw::ArgBits::word(scfOutputSizeH),
-                raw::ArgBits::word(batchIndex),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPScfParams(
-            cx,
-            raw::handle(aippParmsSet),
-            scfSwitch,
-            scfInputSizeW,
-            scfInputSizeH,
-            scfOutputSizeW,
-            scfOutputSizeH,
-            batchIndex,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the crop region of one image of the batch.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPCropParams(
-    aippParmsSet: *mut c_void,
-    cropSwitch: i8,
-    cropStartPosW: i32,
-    cropStartPosH: i32,
-    cropSizeW: i32,
-    cropSizeH: i32,
-    batchIndex: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPCropParams, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(cropSwitch),
-                raw::ArgBits::word(cropStartPosW),
-                raw::ArgBits::word(cropStartPosH),
-                raw::ArgBits::word(cropSizeW),
-                raw::ArgBits::word(cropSizeH),
-                raw::ArgBits::word(batchIndex),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPCropParams(
-            cx,
-            raw::handle(aippParmsSet),
-            cropSwitch,
-            cropStartPosW,
-            cropStartPosH,
-            cropSizeW,
-            cropSizeH,
-            batchIndex,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the padding of one image of the batch.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPPaddingParams(
-    aippParmsSet: *mut c_void,
-    paddingSwitch: i8,
-    paddingSizeTop: i32,
-    paddingSizeBottom: i32,
-    paddingSizeLeft: i32,
-    paddingSizeRight: i32,
-    batchIndex: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPPaddingParams, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(paddingSwitch),
-                raw::ArgBits::word(paddingSizeTop),
-                raw::ArgBits::word(paddingSizeBottom),
-                raw::ArgBits::word(paddingSizeLeft),
-                raw::ArgBits::word(paddingSizeRight),
-                raw::ArgBits::word(batchIndex),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPPaddingParams(
-            cx,
-            raw::handle(aippParmsSet),
-            paddingSwitch,
-            paddingSizeTop,
-            paddingSizeBottom,
-            paddingSizeLeft,
-            paddingSizeRight,
-            batchIndex,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the means that are subtracted from the channels.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMean(
-    aippParmsSet: *mut c_void,
-    dtcPixelMeanChn0: i16,
-    dtcPixelMeanChn1: i16,
-    dtcPixelMeanChn2: i16,
-    dtcPixelMeanChn3: i16,
-    batchIndex: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(dtcPixelMeanChn0),
-                raw::ArgBits::word(dtcPixelMeanChn1),
-                raw::ArgBits::word(dtcPixelMeanChn2),
-                raw::ArgBits::word(dtcPixelMeanChn3),
-                raw::ArgBits::word(batchIndex),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMean(
-            cx,
-            raw::handle(aippParmsSet),
-            dtcPixelMeanChn0,
-            dtcPixelMeanChn1,
-            dtcPixelMeanChn2,
-            dtcPixelMeanChn3,
-            batchIndex,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the minima that are subtracted from the channels.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMin(
-    aippParmsSet: *mut c_void,
-    dtcPixelMinChn0: f32,
-    dtcPixelMinChn1: f32,
-    dtcPixelMinChn2: f32,
-    dtcPixelMinChn3: f32,
-    batchIndex: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(dtcPixelMinChn0),
-                raw::ArgBits::word(dtcPixelMinChn1),
-                raw::ArgBits::word(dtcPixelMinChn2),
-                raw::ArgBits::word(dtcPixelMinChn3),
-                raw::ArgBits::word(batchIndex),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMin(
-            cx,
-            raw::handle(aippParmsSet),
-            dtcPixelMinChn0,
-            dtcPixelMinChn1,
-            dtcPixelMinChn2,
-            dtcPixelMinChn3,
-            batchIndex,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the factors that the channels are multiplied by.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPPixelVarReci(
-    aippParmsSet: *mut c_void,
-    dtcPixelVarReciChn0: f32,
-    dtcPixelVarReciChn1: f32,
-    dtcPixelVarReciChn2: f32,
-    dtcPixelVarReciChn3: f32,
-    batchIndex: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(aippParmsSet),
-                raw::ArgBits::word(dtcPixelVarReciChn0),
-                raw::ArgBits::word(dtcPixelVarReciChn1),
-                raw::ArgBits::word(dtcPixelVarReciChn2),
-                raw::ArgBits::word(dtcPixelVarReciChn3),
-                raw::ArgBits::word(batchIndex),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPPixelVarReci(
-            cx,
-            raw::handle(aippParmsSet),
-            dtcPixelVarReciChn0,
-            dtcPixelVarReciChn1,
-            dtcPixelVarReciChn2,
-            dtcPixelVarReciChn3,
-            batchIndex,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the image preprocessing of a dynamic-AIPP input for the next executions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetInputAIPP(
-    modelId: u32,
-    dataset: *mut c_void,
-    index: usize,
-    aippParmsSet: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlSetInputAIPP, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(aippParmsSet),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetInputAIPP(
-            cx,
-            modelId,
-            raw::handle(dataset),
-            index,
-            raw::handle(aippParmsSet),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the image preprocessing of an image input, selected by its own index.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAIPPByInputIndex(
-    modelId: u32,
-    dataset: *mut c_void,
-    index: usize,
-    aippParmsSet: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAIPPByInputIndex, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(aippParmsSet),
-            ]
-        })?;
-        jumar_acl::aipp::aclmdlSetAIPPByInputIndex(
-            cx,
-            modelId,
-            raw::handle(dataset),
-            index,
-            raw::handle(aippParmsSet),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the AIPP kind of an input.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetAippType(
-    modelId: u32,
-    index: usize,
-    r#type: *mut u32,
-    dynamicAttachedDataIndex: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlGetAippType, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(dynamicAttachedDataIndex),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `type` is null or the address of a variable.
-        let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
-        // SAFETY: the caller guarantees that `dynamicAttachedDataIndex` is null or the address of a variable.
-        let dynamicAttachedDataIndex_out = unsafe {
-            raw::Out::<usize>::new(dynamicAttachedDataIndex.cast(), "dynamicAttachedDataIndex")
-        }?;
-        let (type_value, dynamicAttachedDataIndex_value) =
-            jumar_acl::aipp::aclmdlGetAippType(cx, modelId, index)?;
-        type_out.set(type_value);
-        dynamicAttachedDataIndex_out.set(dynamicAttachedDataIndex_value);
-        Ok(())
-    })
-}
-
-/// Returns the parameters of an input's static AIPP.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
-    modelId: u32,
-    index: usize,
-    aippInfo: *mut types::aclAippInfo,
-) -> i32 {
-    raw::status(&calls::aclmdlGetFirstAippInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(aippInfo),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `aippInfo` is null or the address of a variable.
-        let aippInfo_out =
-            unsafe { raw::Out::<types::aclAippInfo>::new(aippInfo.cast(), "aippInfo") }?;
-        let aippInfo_value = jumar_acl::aipp::aclmdlGetFirstAippInfo(cx, modelId, index)?;
-        aippInfo_out.set(*aippInfo_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Creates the settings of image preprocessing for a batch.
+    fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in aipp(batchSize plain) -> ();
+    /// Destroys the settings of image preprocessing.
+    fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 =
+        status in aipp(aippParmsSet handle) -> ();
+    /// Returns the size of the settings of image preprocessing.
+    fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize) -> i32 =
+        status in aipp(batchSize plain) -> (size out<usize>);
+    /// Sets the pixel format of the images.
+    fn aclmdlSetAIPPInputFormat(aippParmsSet: *mut c_void, inputFormat: u32) -> i32 =
+        status in aipp(aippParmsSet handle, inputFormat plain) -> ();
+    /// Sets the matrix and the offsets of the colour conversion.
+    fn aclmdlSetAIPPCscParams(aippParmsSet: *mut c_void, cscSwitch: i8, cscMatrixR0C0: i16, cscMatrixR0C1: i16, cscMatrixR0C2: i16, cscMatrixR1C0: i16, cscMatrixR1C1: i16, cscMatrixR1C2: i16, cscMatrixR2C0: i16, cscMatrixR2C1: i16, cscMatrixR2C2: i16, cscOutputBiasR0: u8, cscOutputBiasR1: u8, cscOutputBiasR2: u8, cscInputBiasR0: u8, cscInputBiasR1: u8, cscInputBiasR2: u8) -> i32 =
+        status in aipp(aippParmsSet handle, cscSwitch plain, cscMatrixR0C0 plain, cscMatrixR0C1 plain, cscMatrixR0C2 plain, cscMatrixR1C0 plain, cscMatrixR1C1 plain, cscMatrixR1C2 plain, cscMatrixR2C0 plain, cscMatrixR2C1 plain, cscMatrixR2C2 plain, cscOutputBiasR0 plain, cscOutputBiasR1 plain, cscOutputBiasR2 plain, cscInputBiasR0 plain, cscInputBiasR1 plain, cscInputBiasR2 plain) -> ();
+    /// Sets whether red and blue, or U and V, are swapped.
+    fn aclmdlSetAIPPRbuvSwapSwitch(aippParmsSet: *mut c_void, rbuvSwapSwitch: i8) -> i32 =
+        status in aipp(aippParmsSet handle, rbuvSwapSwitch plain) -> ();
+    /// Sets whether the alpha channel is moved to the front.
+    fn aclmdlSetAIPPAxSwapSwitch(aippParmsSet: *mut c_void, axSwapSwitch: i8) -> i32 =
+        status in aipp(aippParmsSet handle, axSwapSwitch plain) -> ();
+    /// Sets the size of the images.
+    fn aclmdlSetAIPPSrcImageSize(aippParmsSet: *mut c_void, srcImageSizeW: i32, srcImageSizeH: i32) -> i32 =
+        status in aipp(aippParmsSet handle, srcImageSizeW plain, srcImageSizeH plain) -> ();
+    /// Sets the scaling of one image of the batch.
+    fn aclmdlSetAIPPScfParams(aippParmsSet: *mut c_void, scfSwitch: i8, scfInputSizeW: i32, scfInputSizeH: i32, scfOutputSizeW: i32, scfOutputSizeH: i32, batchIndex: u64) -> i32 =
+        status in aipp(aippParmsSet handle, scfSwitch plain, scfInputSizeW plain, scfInputSizeH plain, scfOutputSizeW plain, scfOutputSizeH plain, batchIndex plain) -> ();
+    /// Sets the crop region of one image of the batch.
+    fn aclmdlSetAIPPCropParams(aippParmsSet: *mut c_void, cropSwitch: i8, cropStartPosW: i32, cropStartPosH: i32, cropSizeW: i32, cropSizeH: i32, batchIndex: u64) -> i32 =
+        status in aipp(aippParmsSet handle, cropSwitch plain, cropStartPosW plain, cropStartPosH plain, cropSizeW plain, cropSizeH plain, batchIndex plain) -> ();
+    /// Sets the padding of one image of the batch.
+    fn aclmdlSetAIPPPaddingParams(aippParmsSet: *mut c_void, paddingSwitch: i8, paddingSizeTop: i32, paddingSizeBottom: i32, paddingSizeLeft: i32, paddingSizeRight: i32, batchIndex: u64) -> i32 =
+        status in aipp(aippParmsSet handle, paddingSwitch plain, paddingSizeTop plain, paddingSizeBottom plain, paddingSizeLeft plain, paddingSizeRight plain, batchIndex plain) -> ();
+    /// Sets the means that are subtracted from the channels.
+    fn aclmdlSetAIPPDtcPixelMean(aippParmsSet: *mut c_void, dtcPixelMeanChn0: i16, dtcPixelMeanChn1: i16, dtcPixelMeanChn2: i16, dtcPixelMeanChn3: i16, batchIndex: u64) -> i32 =
+        status in aipp(aippParmsSet handle, dtcPixelMeanChn0 plain, dtcPixelMeanChn1 plain, dtcPixelMeanChn2 plain, dtcPixelMeanChn3 plain, batchIndex plain) -> ();
+    /// Sets the minima that are subtracted from the channels.
+    fn aclmdlSetAIPPDtcPixelMin(aippParmsSet: *mut c_void, dtcPixelMinChn0: f32, dtcPixelMinChn1: f32, dtcPixelMinChn2: f32, dtcPixelMinChn3: f32, batchIndex: u64) -> i32 =
+        status in aipp(aippParmsSet handle, dtcPixelMinChn0 plain, dtcPixelMinChn1 plain, dtcPixelMinChn2 plain, dtcPixelMinChn3 plain, batchIndex plain) -> ();
+    /// Sets the factors that the channels are multiplied by.
+    fn aclmdlSetAIPPPixelVarReci(aippParmsSet: *mut c_void, dtcPixelVarReciChn0: f32, dtcPixelVarReciChn1: f32, dtcPixelVarReciChn2: f32, dtcPixelVarReciChn3: f32, batchIndex: u64) -> i32 =
+        status in aipp(aippParmsSet handle, dtcPixelVarReciChn0 plain, dtcPixelVarReciChn1 plain, dtcPixelVarReciChn2 plain, dtcPixelVarReciChn3 plain, batchIndex plain) -> ();
+    /// Sets the image preprocessing of a dynamic-AIPP input for the next executions.
+    fn aclmdlSetInputAIPP(modelId: u32, dataset: *mut c_void, index: usize, aippParmsSet: *mut c_void) -> i32 =
+        status in aipp(modelId plain, dataset handle, index plain, aippParmsSet handle) -> ();
+    /// Sets the image preprocessing of an image input, selected by its own index.
+    fn aclmdlSetAIPPByInputIndex(modelId: u32, dataset: *mut c_void, index: usize, aippParmsSet: *mut c_void) -> i32 =
+        status in aipp(modelId plain, dataset handle, index plain, aippParmsSet handle) -> ();
+    /// Returns the AIPP kind of an input.
+    fn aclmdlGetAippType(modelId: u32, index: usize, r#type: *mut u32, dynamicAttachedDataIndex: *mut usize) -> i32 =
+        status in aipp(modelId plain, index plain) -> (r#type out<u32>, dynamicAttachedDataIndex out<usize>);
+    /// Returns the parameters of an input's static AIPP.
+    fn aclmdlGetFirstAippInfo(modelId: u32, index: usize, aippInfo: *mut types::aclAippInfo) -> i32 =
+        status in aipp(modelId plain, index plain) -> (aippInfo out<types::aclAippInfo>);
 }

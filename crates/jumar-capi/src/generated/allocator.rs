@@ -14,80 +14,20 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Creates a description of an allocator of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtAllocatorCreateDesc() -> *mut c_void {
-    raw::value(
-        &calls::aclrtAllocatorCreateDesc,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::allocator::aclrtAllocatorCreateDesc(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of an allocator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtAllocatorDestroyDesc(allocatorDesc: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtAllocatorDestroyDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(allocatorDesc)])?;
-        jumar_acl::allocator::aclrtAllocatorDestroyDesc(cx, raw::handle(allocatorDesc))?;
-        Ok(())
-    })
-}
-
-/// Sets the object that is passed to the allocator's functions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtAllocatorSetObjToDesc(
-    allocatorDesc: *mut c_void,
-    allocator: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtAllocatorSetObjToDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(allocatorDesc),
-                raw::ArgBits::word(allocator),
-            ]
-        })?;
-        jumar_acl::allocator::aclrtAllocatorSetObjToDesc(
-            cx,
-            raw::handle(allocatorDesc),
-            raw::handle(allocator),
-        )?;
-        Ok(())
-    })
-}
-
-/// Registers an allocator of the program for a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtAllocatorRegister(
-    stream: *mut c_void,
-    allocatorDesc: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtAllocatorRegister, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(allocatorDesc),
-            ]
-        })?;
-        jumar_acl::allocator::aclrtAllocatorRegister(
-            cx,
-            raw::handle(stream),
-            raw::handle(allocatorDesc),
-        )?;
-        Ok(())
-    })
-}
-
-/// Unregisters a stream's allocator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtAllocatorUnregister(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtAllocatorUnregister, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::allocator::aclrtAllocatorUnregister(cx, raw::handle(stream))?;
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a description of an allocator of the program.
+    fn aclrtAllocatorCreateDesc() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in allocator() -> ();
+    /// Destroys the description of an allocator.
+    fn aclrtAllocatorDestroyDesc(allocatorDesc: *mut c_void) -> i32 =
+        status in allocator(allocatorDesc handle) -> ();
+    /// Sets the object that is passed to the allocator's functions.
+    fn aclrtAllocatorSetObjToDesc(allocatorDesc: *mut c_void, allocator: *mut c_void) -> i32 =
+        status in allocator(allocatorDesc handle, allocator handle) -> ();
+    /// Registers an allocator of the program for a stream.
+    fn aclrtAllocatorRegister(stream: *mut c_void, allocatorDesc: *mut c_void) -> i32 =
+        status in allocator(stream handle, allocatorDesc handle) -> ();
+    /// Unregisters a stream's allocator.
+    fn aclrtAllocatorUnregister(stream: *mut c_void) -> i32 =
+        status in allocator(stream handle) -> ();
 }

@@ -12,406 +12,59 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// Loads a bundle of models from a file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleLoadFromFile(
-    modelPath: *const c_char,
-    bundleId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleLoadFromFile, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelPath), raw::ArgBits::word(bundleId)]
-        })?;
-        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
-        let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
-        let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
-        let bundleId_value = jumar_acl::bundle::aclmdlBundleLoadFromFile(cx, modelPath)?;
-        bundleId_out.set(bundleId_value);
-        Ok(())
-    })
-}
-
-/// Loads a bundle of models from memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
-    model: *const c_void,
-    modelSize: usize,
-    bundleId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleLoadFromMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-                raw::ArgBits::word(bundleId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
-        let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
-        let bundleId_value = jumar_acl::bundle::aclmdlBundleLoadFromMem(cx, model, modelSize)?;
-        bundleId_out.set(bundleId_value);
-        Ok(())
-    })
-}
-
-/// Unloads a bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
-    raw::status(&calls::aclmdlBundleUnload, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(bundleId)])?;
-        jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)?;
-        Ok(())
-    })
-}
-
-/// Returns the number of models of a bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleGetModelNum(bundleId: u32, modelNum: *mut usize) -> i32 {
-    raw::status(&calls::aclmdlBundleGetModelNum, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(bundleId), raw::ArgBits::word(modelNum)]
-        })?;
-        // SAFETY: the caller guarantees that `modelNum` is null or the address of a variable.
-        let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
-        let modelNum_value = jumar_acl::bundle::aclmdlBundleGetModelNum(cx, bundleId)?;
-        modelNum_out.set(modelNum_value);
-        Ok(())
-    })
-}
-
-/// Returns the id of one model of a bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleGetModelId(
-    bundleId: u32,
-    index: usize,
-    modelId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleGetModelId, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(bundleId),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(modelId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::bundle::aclmdlBundleGetModelId(cx, bundleId, index)?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Creates an object for the description of a bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
-    raw::value(
-        &calls::aclmdlBundleCreateQueryInfo,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::bundle::aclmdlBundleCreateQueryInfo(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of a bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleDestroyQueryInfo(queryInfo: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(queryInfo)])?;
-        jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, raw::handle(queryInfo))?;
-        Ok(())
-    })
-}
-
-/// Fills in the description of a bundle file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleQueryInfoFromFile(
-    fileName: *const c_char,
-    queryInfo: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(fileName), raw::ArgBits::word(queryInfo)]
-        })?;
-        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
-        let fileName = unsafe { raw::text(fileName) };
-        jumar_acl::bundle::aclmdlBundleQueryInfoFromFile(cx, fileName, raw::handle(queryInfo))?;
-        Ok(())
-    })
-}
-
-/// Fills in the description of a bundle in memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleQueryInfoFromMem(
-    model: *const c_void,
-    modelSize: usize,
-    queryInfo: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-                raw::ArgBits::word(queryInfo),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        jumar_acl::bundle::aclmdlBundleQueryInfoFromMem(
-            cx,
-            model,
-            modelSize,
-            raw::handle(queryInfo),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the number of models of a described bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleGetQueryModelNum(
-    queryInfo: *mut c_void,
-    modelNum: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleGetQueryModelNum, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(queryInfo), raw::ArgBits::word(modelNum)]
-        })?;
-        // SAFETY: the caller guarantees that `modelNum` is null or the address of a variable.
-        let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
-        let modelNum_value =
-            jumar_acl::bundle::aclmdlBundleGetQueryModelNum(cx, raw::handle(queryInfo))?;
-        modelNum_out.set(modelNum_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory the variable weights of a bundle need.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleGetVarWeightSize(
-    queryInfo: *mut c_void,
-    variableWeightSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleGetVarWeightSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(queryInfo),
-                raw::ArgBits::word(variableWeightSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `variableWeightSize` is null or the address of a variable.
-        let variableWeightSize_out =
-            unsafe { raw::Out::<usize>::new(variableWeightSize.cast(), "variableWeightSize") }?;
-        let variableWeightSize_value =
-            jumar_acl::bundle::aclmdlBundleGetVarWeightSize(cx, raw::handle(queryInfo))?;
-        variableWeightSize_out.set(variableWeightSize_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory one model of a bundle needs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleGetSize(
-    queryInfo: *mut c_void,
-    index: usize,
-    workSize: *mut usize,
-    constWeightSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleGetSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(queryInfo),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(workSize),
-                raw::ArgBits::word(constWeightSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `workSize` is null or the address of a variable.
-        let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
-        // SAFETY: the caller guarantees that `constWeightSize` is null or the address of a variable.
-        let constWeightSize_out =
-            unsafe { raw::Out::<usize>::new(constWeightSize.cast(), "constWeightSize") }?;
-        let (workSize_value, constWeightSize_value) =
-            jumar_acl::bundle::aclmdlBundleGetSize(cx, raw::handle(queryInfo), index)?;
-        workSize_out.set(workSize_value);
-        constWeightSize_out.set(constWeightSize_value);
-        Ok(())
-    })
-}
-
-/// Opens a bundle file whose models are loaded one by one.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleInitFromFile(
-    modelPath: *const c_char,
-    varWeightPtr: *mut c_void,
-    varWeightSize: usize,
-    bundleId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleInitFromFile, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelPath),
-                raw::ArgBits::word(varWeightPtr),
-                raw::ArgBits::word(varWeightSize),
-                raw::ArgBits::word(bundleId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
-        let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
-        let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
-        let bundleId_value = jumar_acl::bundle::aclmdlBundleInitFromFile(
-            cx,
-            modelPath,
-            varWeightPtr.expose_provenance(),
-            varWeightSize,
-        )?;
-        bundleId_out.set(bundleId_value);
-        Ok(())
-    })
-}
-
-/// Opens a bundle in memory whose models are loaded one by one.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleInitFromMem(
-    model: *const c_void,
-    modelSize: usize,
-    varWeightPtr: *mut c_void,
-    varWeightSize: usize,
-    bundleId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleInitFromMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-                raw::ArgBits::word(varWeightPtr),
-                raw::ArgBits::word(varWeightSize),
-                raw::ArgBits::word(bundleId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the caller guarantees that `bundleId` is null or the address of a variable.
-        let bundleId_out = unsafe { raw::Out::<u32>::new(bundleId.cast(), "bundleId") }?;
-        let bundleId_value = jumar_acl::bundle::aclmdlBundleInitFromMem(
-            cx,
-            model,
-            modelSize,
-            varWeightPtr.expose_provenance(),
-            varWeightSize,
-        )?;
-        bundleId_out.set(bundleId_value);
-        Ok(())
-    })
-}
-
-/// Loads one model of an open bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleLoadModel(
-    bundleId: u32,
-    index: usize,
-    modelId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleLoadModel, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(bundleId),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(modelId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModel(cx, bundleId, index)?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Loads one model of an open bundle into the caller's device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleLoadModelWithMem(
-    bundleId: u32,
-    index: usize,
-    workPtr: *mut c_void,
-    workSize: usize,
-    weightPtr: *mut c_void,
-    weightSize: usize,
-    modelId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleLoadModelWithMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(bundleId),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(workPtr),
-                raw::ArgBits::word(workSize),
-                raw::ArgBits::word(weightPtr),
-                raw::ArgBits::word(weightSize),
-                raw::ArgBits::word(modelId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModelWithMem(
-            cx,
-            bundleId,
-            index,
-            workPtr.expose_provenance(),
-            workSize,
-            weightPtr.expose_provenance(),
-            weightSize,
-        )?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Loads one model of an open bundle with a configuration.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
-    bundleId: u32,
-    index: usize,
-    handle: *mut c_void,
-    modelId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlBundleLoadModelWithConfig, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(bundleId),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(modelId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModelWithConfig(
-            cx,
-            bundleId,
-            index,
-            raw::handle(handle),
-        )?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Unloads one model of an open bundle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlBundleUnloadModel(bundleId: u32, modelId: u32) -> i32 {
-    raw::status(&calls::aclmdlBundleUnloadModel, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(bundleId), raw::ArgBits::word(modelId)]
-        })?;
-        jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Loads a bundle of models from a file.
+    fn aclmdlBundleLoadFromFile(modelPath: *const c_char, bundleId: *mut u32) -> i32 =
+        status in bundle(modelPath text) -> (bundleId out<u32>);
+    /// Loads a bundle of models from memory.
+    fn aclmdlBundleLoadFromMem(model: *const c_void, modelSize: usize, bundleId: *mut u32) -> i32 =
+        status in bundle(model slice<u8>(modelSize), modelSize plain) -> (bundleId out<u32>);
+    /// Unloads a bundle.
+    fn aclmdlBundleUnload(bundleId: u32) -> i32 =
+        status in bundle(bundleId plain) -> ();
+    /// Returns the number of models of a bundle.
+    fn aclmdlBundleGetModelNum(bundleId: u32, modelNum: *mut usize) -> i32 =
+        status in bundle(bundleId plain) -> (modelNum out<usize>);
+    /// Returns the id of one model of a bundle.
+    fn aclmdlBundleGetModelId(bundleId: u32, index: usize, modelId: *mut u32) -> i32 =
+        status in bundle(bundleId plain, index plain) -> (modelId out<u32>);
+    /// Creates an object for the description of a bundle.
+    fn aclmdlBundleCreateQueryInfo() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in bundle() -> ();
+    /// Destroys the description of a bundle.
+    fn aclmdlBundleDestroyQueryInfo(queryInfo: *mut c_void) -> i32 =
+        status in bundle(queryInfo handle) -> ();
+    /// Fills in the description of a bundle file.
+    fn aclmdlBundleQueryInfoFromFile(fileName: *const c_char, queryInfo: *mut c_void) -> i32 =
+        status in bundle(fileName text, queryInfo handle) -> ();
+    /// Fills in the description of a bundle in memory.
+    fn aclmdlBundleQueryInfoFromMem(model: *const c_void, modelSize: usize, queryInfo: *mut c_void) -> i32 =
+        status in bundle(model slice<u8>(modelSize), modelSize plain, queryInfo handle) -> ();
+    /// Returns the number of models of a described bundle.
+    fn aclmdlBundleGetQueryModelNum(queryInfo: *mut c_void, modelNum: *mut usize) -> i32 =
+        status in bundle(queryInfo handle) -> (modelNum out<usize>);
+    /// Returns how much memory the variable weights of a bundle need.
+    fn aclmdlBundleGetVarWeightSize(queryInfo: *mut c_void, variableWeightSize: *mut usize) -> i32 =
+        status in bundle(queryInfo handle) -> (variableWeightSize out<usize>);
+    /// Returns how much memory one model of a bundle needs.
+    fn aclmdlBundleGetSize(queryInfo: *mut c_void, index: usize, workSize: *mut usize, constWeightSize: *mut usize) -> i32 =
+        status in bundle(queryInfo handle, index plain) -> (workSize out<usize>, constWeightSize out<usize>);
+    /// Opens a bundle file whose models are loaded one by one.
+    fn aclmdlBundleInitFromFile(modelPath: *const c_char, varWeightPtr: *mut c_void, varWeightSize: usize, bundleId: *mut u32) -> i32 =
+        status in bundle(modelPath text, varWeightPtr address, varWeightSize plain) -> (bundleId out<u32>);
+    /// Opens a bundle in memory whose models are loaded one by one.
+    fn aclmdlBundleInitFromMem(model: *const c_void, modelSize: usize, varWeightPtr: *mut c_void, varWeightSize: usize, bundleId: *mut u32) -> i32 =
+        status in bundle(model slice<u8>(modelSize), modelSize plain, varWeightPtr address, varWeightSize plain) -> (bundleId out<u32>);
+    /// Loads one model of an open bundle.
+    fn aclmdlBundleLoadModel(bundleId: u32, index: usize, modelId: *mut u32) -> i32 =
+        status in bundle(bundleId plain, index plain) -> (modelId out<u32>);
+    /// Loads one model of an open bundle into the caller's device memory.
+    fn aclmdlBundleLoadModelWithMem(bundleId: u32, index: usize, workPtr: *mut c_void, workSize: usize, weightPtr: *mut c_void, weightSize: usize, modelId: *mut u32) -> i32 =
+        status in bundle(bundleId plain, index plain, workPtr address, workSize plain, weightPtr address, weightSize plain) -> (modelId out<u32>);
+    /// Loads one model of an open bundle with a configuration.
+    fn aclmdlBundleLoadModelWithConfig(bundleId: u32, index: usize, handle: *mut c_void, modelId: *mut u32) -> i32 =
+        status in bundle(bundleId plain, index plain, handle handle) -> (modelId out<u32>);
+    /// Unloads one model of an open bundle.
+    fn aclmdlBundleUnloadModel(bundleId: u32, modelId: u32) -> i32 =
+        status in bundle(bundleId plain, modelId plain) -> ();
 }

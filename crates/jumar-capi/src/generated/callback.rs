@@ -14,66 +14,17 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Sets the thread that runs the callbacks of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtSubscribeReport, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(threadId), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::callback::aclrtSubscribeReport(cx, threadId, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Ends the subscription of a thread for the callbacks of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtUnSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtUnSubscribeReport, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(threadId), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::callback::aclrtUnSubscribeReport(cx, threadId, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Sets the thread that runs the host functions of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSubscribeHostFunc(
-    hostFuncThreadId: u64,
-    exeStream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtSubscribeHostFunc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(hostFuncThreadId),
-                raw::ArgBits::word(exeStream),
-            ]
-        })?;
-        jumar_acl::callback::aclrtSubscribeHostFunc(cx, hostFuncThreadId, raw::handle(exeStream))?;
-        Ok(())
-    })
-}
-
-/// Ends the subscription of a thread for the host functions of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtUnSubscribeHostFunc(
-    hostFuncThreadId: u64,
-    exeStream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtUnSubscribeHostFunc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(hostFuncThreadId),
-                raw::ArgBits::word(exeStream),
-            ]
-        })?;
-        jumar_acl::callback::aclrtUnSubscribeHostFunc(
-            cx,
-            hostFuncThreadId,
-            raw::handle(exeStream),
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Sets the thread that runs the callbacks of a stream.
+    fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 =
+        status in callback(threadId plain, stream handle) -> ();
+    /// Ends the subscription of a thread for the callbacks of a stream.
+    fn aclrtUnSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 =
+        status in callback(threadId plain, stream handle) -> ();
+    /// Sets the thread that runs the host functions of a stream.
+    fn aclrtSubscribeHostFunc(hostFuncThreadId: u64, exeStream: *mut c_void) -> i32 =
+        status in callback(hostFuncThreadId plain, exeStream handle) -> ();
+    /// Ends the subscription of a thread for the host functions of a stream.
+    fn aclrtUnSubscribeHostFunc(hostFuncThreadId: u64, exeStream: *mut c_void) -> i32 =
+        status in callback(hostFuncThreadId plain, exeStream handle) -> ();
 }

@@ -11,462 +11,95 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Returns the parameters of a captured task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRITaskGetParams(
-    task: *mut c_void,
-    params: *mut types::aclmdlRITaskParams,
-) -> i32 {
-    raw::status(&calls::aclmdlRITaskGetParams, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(task), raw::ArgBits::word(params)]
-        })?;
-        // SAFETY: the caller guarantees that `params` is null or the address of a variable.
-        let params_out =
-            unsafe { raw::Out::<types::aclmdlRITaskParams>::new(params.cast(), "params") }?;
-        let params_value = jumar_acl::capture::aclmdlRITaskGetParams(cx, raw::handle(task))?;
-        params_out.set(params_value);
-        Ok(())
-    })
-}
-
-/// Reads an attribute of a captured kernel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIKernelTaskGetAttribute(
-    task: *mut c_void,
-    attrId: u32,
-    attrValue: *mut types::aclrtLaunchKernelAttrValue,
-) -> i32 {
-    raw::status(&calls::aclmdlRIKernelTaskGetAttribute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(task),
-                raw::ArgBits::word(attrId),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
-        let attrValue_out = unsafe {
-            raw::Out::<types::aclrtLaunchKernelAttrValue>::new(attrValue.cast(), "attrValue")
-        }?;
-        let attrValue_value =
-            jumar_acl::capture::aclmdlRIKernelTaskGetAttribute(cx, raw::handle(task), attrId)?;
-        attrValue_out.set(attrValue_value);
-        Ok(())
-    })
-}
-
-/// Applies the changes of captured tasks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIUpdate, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
-        jumar_acl::capture::aclmdlRIUpdate(cx, raw::handle(modelRI))?;
-        Ok(())
-    })
-}
-
-/// Disables a captured task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRITaskDisable(task: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRITaskDisable, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(task)])?;
-        jumar_acl::capture::aclmdlRITaskDisable(cx, raw::handle(task))?;
-        Ok(())
-    })
-}
-
-/// Starts to capture the tasks that are queued on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICaptureBegin(stream: *mut c_void, mode: u32) -> i32 {
-    raw::status(&calls::aclmdlRICaptureBegin, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(mode)]
-        })?;
-        jumar_acl::capture::aclmdlRICaptureBegin(cx, raw::handle(stream), mode)?;
-        Ok(())
-    })
-}
-
-/// Prints a captured model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIDebugPrint(modelRI: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIDebugPrint, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
-        jumar_acl::capture::aclmdlRIDebugPrint(cx, raw::handle(modelRI))?;
-        Ok(())
-    })
-}
-
-/// Writes a captured model to a JSON file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIDebugJsonPrint(
-    modelRI: *mut c_void,
-    path: *const c_char,
-    flags: u32,
-) -> i32 {
-    raw::status(&calls::aclmdlRIDebugJsonPrint, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelRI),
-                raw::ArgBits::word(path),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `path` is null or a text that ends in a zero byte.
-        let path = unsafe { raw::text(path) };
-        jumar_acl::capture::aclmdlRIDebugJsonPrint(cx, raw::handle(modelRI), path, flags)?;
-        Ok(())
-    })
-}
-
-/// Sets which calls are refused on the calling thread during a capture, and returns the previous mode.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICaptureThreadExchangeMode(mode: *mut u32) -> i32 {
-    raw::status(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(mode)])?;
-        // SAFETY: the caller guarantees that `mode` is null or the address of a variable that holds a value.
-        let mode_out = unsafe { raw::InOut::<u32>::new(mode.cast(), "mode") }?;
-        let mode_value = jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode_out.get())?;
-        mode_out.set(mode_value);
-        Ok(())
-    })
-}
-
-/// Queues a captured model on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIExecuteAsync(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIExecuteAsync, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::capture::aclmdlRIExecuteAsync(cx, raw::handle(modelRI), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Runs a captured model and waits until it is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIExecute(modelRI: *mut c_void, timeout: i32) -> i32 {
-    raw::status(&calls::aclmdlRIExecute, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(timeout)]
-        })?;
-        jumar_acl::capture::aclmdlRIExecute(cx, raw::handle(modelRI), timeout)?;
-        Ok(())
-    })
-}
-
-/// Destroys a captured model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIDestroy(modelRI: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIDestroy, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
-        jumar_acl::capture::aclmdlRIDestroy(cx, raw::handle(modelRI))?;
-        Ok(())
-    })
-}
-
-/// Begins a group of captured tasks that can be updated.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICaptureTaskGrpBegin(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Ends a group of captured tasks and returns its handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICaptureTaskGrpEnd(
-    stream: *mut c_void,
-    handle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(handle)]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        let handle_value = jumar_acl::capture::aclmdlRICaptureTaskGrpEnd(cx, raw::handle(stream))?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Begins to replace the tasks of a group.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateBegin(
-    stream: *mut c_void,
-    handle: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(handle)]
-        })?;
-        jumar_acl::capture::aclmdlRICaptureTaskUpdateBegin(
-            cx,
-            raw::handle(stream),
-            raw::handle(handle),
-        )?;
-        Ok(())
-    })
-}
-
-/// Ends the replacement of the tasks of a group.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateEnd(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Begins to build a model from streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIBuildBegin(modelRI: *mut *mut c_void, flag: u32) -> i32 {
-    raw::status(&calls::aclmdlRIBuildBegin, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(flag)]
-        })?;
-        // SAFETY: the caller guarantees that `modelRI` is null or the address of a variable.
-        let modelRI_out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
-        let modelRI_value = jumar_acl::capture::aclmdlRIBuildBegin(cx, flag)?;
-        modelRI_out.set(modelRI_value);
-        Ok(())
-    })
-}
-
-/// Adds a stream to a model that is being built.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIBindStream(
-    modelRI: *mut c_void,
-    stream: *mut c_void,
-    flag: u32,
-) -> i32 {
-    raw::status(&calls::aclmdlRIBindStream, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelRI),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        jumar_acl::capture::aclmdlRIBindStream(
-            cx,
-            raw::handle(modelRI),
-            raw::handle(stream),
-            flag,
-        )?;
-        Ok(())
-    })
-}
-
-/// Marks the end of a model on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIEndTask(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIEndTask, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::capture::aclmdlRIEndTask(cx, raw::handle(modelRI), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Ends the building of a model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIBuildEnd(modelRI: *mut c_void, reserve: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIBuildEnd, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(reserve)]
-        })?;
-        jumar_acl::capture::aclmdlRIBuildEnd(
-            cx,
-            raw::handle(modelRI),
-            reserve.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Removes a stream from a model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIUnbindStream, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::capture::aclmdlRIUnbindStream(cx, raw::handle(modelRI), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Sets the name of a model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRISetName(modelRI: *mut c_void, name: *const c_char) -> i32 {
-    raw::status(&calls::aclmdlRISetName, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(name)]
-        })?;
-        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-        let name = unsafe { raw::text(name) };
-        jumar_acl::capture::aclmdlRISetName(cx, raw::handle(modelRI), name)?;
-        Ok(())
-    })
-}
-
-/// Writes the name of a model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIGetName(
-    modelRI: *mut c_void,
-    maxLen: u32,
-    name: *mut c_char,
-) -> i32 {
-    raw::status(&calls::aclmdlRIGetName, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelRI),
-                raw::ArgBits::word(maxLen),
-                raw::ArgBits::word(name),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `name` is null or an array of that many.
-        let name_out =
-            unsafe { raw::OutArray::<u8>::new(name.cast(), raw::count(maxLen), "name") }?;
-        let name_value = jumar_acl::capture::aclmdlRIGetName(cx, raw::handle(modelRI), maxLen)?;
-        name_out.set(name_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Returns the id of a model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32) -> i32 {
-    raw::status(&calls::aclmdlRIGetId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelRI), raw::ArgBits::word(modelRIId)]
-        })?;
-        // SAFETY: the caller guarantees that `modelRIId` is null or the address of a variable.
-        let modelRIId_out = unsafe { raw::Out::<u32>::new(modelRIId.cast(), "modelRIId") }?;
-        let modelRIId_value = jumar_acl::capture::aclmdlRIGetId(cx, raw::handle(modelRI))?;
-        modelRIId_out.set(modelRIId_value);
-        Ok(())
-    })
-}
-
-/// Returns the type of a captured task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32) -> i32 {
-    raw::status(&calls::aclmdlRITaskGetType, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(task), raw::ArgBits::word(r#type)]
-        })?;
-        // SAFETY: the caller guarantees that `type` is null or the address of a variable.
-        let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
-        let type_value = jumar_acl::capture::aclmdlRITaskGetType(cx, raw::handle(task))?;
-        type_out.set(type_value);
-        Ok(())
-    })
-}
-
-/// Returns the index of a captured task in its stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRITaskGetSeqId(task: *mut c_void, id: *mut u32) -> i32 {
-    raw::status(&calls::aclmdlRITaskGetSeqId, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(task), raw::ArgBits::word(id)])?;
-        // SAFETY: the caller guarantees that `id` is null or the address of a variable.
-        let id_out = unsafe { raw::Out::<u32>::new(id.cast(), "id") }?;
-        let id_value = jumar_acl::capture::aclmdlRITaskGetSeqId(cx, raw::handle(task))?;
-        id_out.set(id_value);
-        Ok(())
-    })
-}
-
-/// Stops a model that is running.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRIAbort(modelRI: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlRIAbort, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelRI)])?;
-        jumar_acl::capture::aclmdlRIAbort(cx, raw::handle(modelRI))?;
-        Ok(())
-    })
-}
-
-/// Creates a condition for tasks of a model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICondHandleCreate(
-    modelRI: *mut c_void,
-    defaultLaunchValue: u32,
-    flag: u32,
-    handle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlRICondHandleCreate, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelRI),
-                raw::ArgBits::word(defaultLaunchValue),
-                raw::ArgBits::word(flag),
-                raw::ArgBits::word(handle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        let handle_value = jumar_acl::capture::aclmdlRICondHandleCreate(
-            cx,
-            raw::handle(modelRI),
-            defaultLaunchValue,
-            flag,
-        )?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Returns the address of a condition's value.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICondHandleGetCondPtr(
-    handle: *mut c_void,
-    ptr: *mut *mut u64,
-) -> i32 {
-    raw::status(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle), raw::ArgBits::word(ptr)])?;
-        // SAFETY: the caller guarantees that `ptr` is null or the address of a variable.
-        let ptr_out = unsafe { raw::Out::<usize>::new(ptr.cast(), "ptr") }?;
-        let ptr_value = jumar_acl::capture::aclmdlRICondHandleGetCondPtr(cx, raw::handle(handle))?;
-        ptr_out.set(ptr_value);
-        Ok(())
-    })
-}
-
-/// Starts to capture a stream into an existing model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlRICaptureToModelRIBegin(
-    stream: *mut c_void,
-    modelRI: *mut c_void,
-    mode: u32,
-) -> i32 {
-    raw::status(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(modelRI),
-                raw::ArgBits::word(mode),
-            ]
-        })?;
-        jumar_acl::capture::aclmdlRICaptureToModelRIBegin(
-            cx,
-            raw::handle(stream),
-            raw::handle(modelRI),
-            mode,
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Returns the parameters of a captured task.
+    fn aclmdlRITaskGetParams(task: *mut c_void, params: *mut types::aclmdlRITaskParams) -> i32 =
+        status in capture(task handle) -> (params out<types::aclmdlRITaskParams>);
+    /// Reads an attribute of a captured kernel.
+    fn aclmdlRIKernelTaskGetAttribute(task: *mut c_void, attrId: u32, attrValue: *mut types::aclrtLaunchKernelAttrValue) -> i32 =
+        status in capture(task handle, attrId plain) -> (attrValue out<types::aclrtLaunchKernelAttrValue>);
+    /// Applies the changes of captured tasks.
+    fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 =
+        status in capture(modelRI handle) -> ();
+    /// Disables a captured task.
+    fn aclmdlRITaskDisable(task: *mut c_void) -> i32 =
+        status in capture(task handle) -> ();
+    /// Starts to capture the tasks that are queued on a stream.
+    fn aclmdlRICaptureBegin(stream: *mut c_void, mode: u32) -> i32 =
+        status in capture(stream handle, mode plain) -> ();
+    /// Prints a captured model.
+    fn aclmdlRIDebugPrint(modelRI: *mut c_void) -> i32 =
+        status in capture(modelRI handle) -> ();
+    /// Writes a captured model to a JSON file.
+    fn aclmdlRIDebugJsonPrint(modelRI: *mut c_void, path: *const c_char, flags: u32) -> i32 =
+        status in capture(modelRI handle, path text, flags plain) -> ();
+    /// Sets which calls are refused on the calling thread during a capture, and returns the previous mode.
+    fn aclmdlRICaptureThreadExchangeMode(mode: *mut u32) -> i32 =
+        status in capture(mode variable<u32>) -> (mode same);
+    /// Queues a captured model on a stream.
+    fn aclmdlRIExecuteAsync(modelRI: *mut c_void, stream: *mut c_void) -> i32 =
+        status in capture(modelRI handle, stream handle) -> ();
+    /// Runs a captured model and waits until it is done.
+    fn aclmdlRIExecute(modelRI: *mut c_void, timeout: i32) -> i32 =
+        status in capture(modelRI handle, timeout plain) -> ();
+    /// Destroys a captured model.
+    fn aclmdlRIDestroy(modelRI: *mut c_void) -> i32 =
+        status in capture(modelRI handle) -> ();
+    /// Begins a group of captured tasks that can be updated.
+    fn aclmdlRICaptureTaskGrpBegin(stream: *mut c_void) -> i32 =
+        status in capture(stream handle) -> ();
+    /// Ends a group of captured tasks and returns its handle.
+    fn aclmdlRICaptureTaskGrpEnd(stream: *mut c_void, handle: *mut *mut c_void) -> i32 =
+        status in capture(stream handle) -> (handle out<Raw>);
+    /// Begins to replace the tasks of a group.
+    fn aclmdlRICaptureTaskUpdateBegin(stream: *mut c_void, handle: *mut c_void) -> i32 =
+        status in capture(stream handle, handle handle) -> ();
+    /// Ends the replacement of the tasks of a group.
+    fn aclmdlRICaptureTaskUpdateEnd(stream: *mut c_void) -> i32 =
+        status in capture(stream handle) -> ();
+    /// Begins to build a model from streams.
+    fn aclmdlRIBuildBegin(modelRI: *mut *mut c_void, flag: u32) -> i32 =
+        status in capture(flag plain) -> (modelRI out<Raw>);
+    /// Adds a stream to a model that is being built.
+    fn aclmdlRIBindStream(modelRI: *mut c_void, stream: *mut c_void, flag: u32) -> i32 =
+        status in capture(modelRI handle, stream handle, flag plain) -> ();
+    /// Marks the end of a model on a stream.
+    fn aclmdlRIEndTask(modelRI: *mut c_void, stream: *mut c_void) -> i32 =
+        status in capture(modelRI handle, stream handle) -> ();
+    /// Ends the building of a model.
+    fn aclmdlRIBuildEnd(modelRI: *mut c_void, reserve: *mut c_void) -> i32 =
+        status in capture(modelRI handle, reserve address) -> ();
+    /// Removes a stream from a model.
+    fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut c_void) -> i32 =
+        status in capture(modelRI handle, stream handle) -> ();
+    /// Sets the name of a model.
+    fn aclmdlRISetName(modelRI: *mut c_void, name: *const c_char) -> i32 =
+        status in capture(modelRI handle, name text) -> ();
+    /// Writes the name of a model.
+    fn aclmdlRIGetName(modelRI: *mut c_void, maxLen: u32, name: *mut c_char) -> i32 =
+        status in capture(modelRI handle, maxLen plain) -> (name array<u8>(raw::count(maxLen)));
+    /// Returns the id of a model.
+    fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32) -> i32 =
+        status in capture(modelRI handle) -> (modelRIId out<u32>);
+    /// Returns the type of a captured task.
+    fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32) -> i32 =
+        status in capture(task handle) -> (r#type out<u32>);
+    /// Returns the index of a captured task in its stream.
+    fn aclmdlRITaskGetSeqId(task: *mut c_void, id: *mut u32) -> i32 =
+        status in capture(task handle) -> (id out<u32>);
+    /// Stops a model that is running.
+    fn aclmdlRIAbort(modelRI: *mut c_void) -> i32 =
+        status in capture(modelRI handle) -> ();
+    /// Creates a condition for tasks of a model.
+    fn aclmdlRICondHandleCreate(modelRI: *mut c_void, defaultLaunchValue: u32, flag: u32, handle: *mut *mut c_void) -> i32 =
+        status in capture(modelRI handle, defaultLaunchValue plain, flag plain) -> (handle out<Raw>);
+    /// Returns the address of a condition's value.
+    fn aclmdlRICondHandleGetCondPtr(handle: *mut c_void, ptr: *mut *mut u64) -> i32 =
+        status in capture(handle handle) -> (ptr out<usize>);
+    /// Starts to capture a stream into an existing model.
+    fn aclmdlRICaptureToModelRIBegin(stream: *mut c_void, modelRI: *mut c_void, mode: u32) -> i32 =
+        status in capture(stream handle, modelRI handle, mode plain) -> ();
 }

@@ -9,124 +9,35 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::raw;
 
-/// Creates a context on a device and makes it current in the calling thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateContext(context: *mut *mut c_void, deviceId: i32) -> i32 {
-    raw::status(&calls::aclrtCreateContext, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(context), raw::ArgBits::word(deviceId)]
-        })?;
-        // SAFETY: the caller guarantees that `context` is null or the address of a variable.
-        let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
-        let context_value = jumar_acl::context::aclrtCreateContext(cx, deviceId)?;
-        context_out.set(context_value);
-        Ok(())
-    })
-}
-
-/// Destroys a context and its streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyContext(context: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyContext, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(context)])?;
-        jumar_acl::context::aclrtDestroyContext(cx, raw::handle(context))?;
-        Ok(())
-    })
-}
-
-/// Sets the current context of the calling thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetCurrentContext(context: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtSetCurrentContext, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(context)])?;
-        jumar_acl::context::aclrtSetCurrentContext(cx, raw::handle(context))?;
-        Ok(())
-    })
-}
-
-/// Returns the current context of the calling thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtGetCurrentContext, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(context)])?;
-        // SAFETY: the caller guarantees that `context` is null or the address of a variable.
-        let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
-        let context_value = jumar_acl::context::aclrtGetCurrentContext(cx)?;
-        context_out.set(context_value);
-        Ok(())
-    })
-}
-
-/// Reads a system parameter of the current context.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
-    raw::status(&calls::aclrtCtxGetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::context::aclrtCtxGetSysParamOpt(cx, opt)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Sets a system parameter of the current context.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCtxSetSysParamOpt(opt: u32, value: i64) -> i32 {
-    raw::status(&calls::aclrtCtxSetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
-        jumar_acl::context::aclrtCtxSetSysParamOpt(cx, opt, value)?;
-        Ok(())
-    })
-}
-
-/// Reads a system parameter of the process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
-    raw::status(&calls::aclrtGetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::context::aclrtGetSysParamOpt(cx, opt)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Sets a system parameter of the process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetSysParamOpt(opt: u32, value: i64) -> i32 {
-    raw::status(&calls::aclrtSetSysParamOpt, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
-        jumar_acl::context::aclrtSetSysParamOpt(cx, opt, value)?;
-        Ok(())
-    })
-}
-
-/// Returns whether the primary context of a device is in use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetPrimaryCtxState(
-    deviceId: i32,
-    flags: *mut u32,
-    active: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtGetPrimaryCtxState, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(flags),
-                raw::ArgBits::word(active),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `active` is null or the address of a variable.
-        let active_out = unsafe { raw::Out::<i32>::new(active.cast(), "active") }?;
-        let active_value =
-            jumar_acl::context::aclrtGetPrimaryCtxState(cx, deviceId, flags.expose_provenance())?;
-        active_out.set(active_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a context on a device and makes it current in the calling thread.
+    fn aclrtCreateContext(context: *mut *mut c_void, deviceId: i32) -> i32 =
+        status in context(deviceId plain) -> (context out<Raw>);
+    /// Destroys a context and its streams.
+    fn aclrtDestroyContext(context: *mut c_void) -> i32 =
+        status in context(context handle) -> ();
+    /// Sets the current context of the calling thread.
+    fn aclrtSetCurrentContext(context: *mut c_void) -> i32 =
+        status in context(context handle) -> ();
+    /// Returns the current context of the calling thread.
+    fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i32 =
+        status in context() -> (context out<Raw>);
+    /// Reads a system parameter of the current context.
+    fn aclrtCtxGetSysParamOpt(opt: u32, value: *mut i64) -> i32 =
+        status in context(opt plain) -> (value out<i64>);
+    /// Sets a system parameter of the current context.
+    fn aclrtCtxSetSysParamOpt(opt: u32, value: i64) -> i32 =
+        status in context(opt plain, value plain) -> ();
+    /// Reads a system parameter of the process.
+    fn aclrtGetSysParamOpt(opt: u32, value: *mut i64) -> i32 =
+        status in context(opt plain) -> (value out<i64>);
+    /// Sets a system parameter of the process.
+    fn aclrtSetSysParamOpt(opt: u32, value: i64) -> i32 =
+        status in context(opt plain, value plain) -> ();
+    /// Returns whether the primary context of a device is in use.
+    fn aclrtGetPrimaryCtxState(deviceId: i32, flags: *mut u32, active: *mut i32) -> i32 =
+        status in context(deviceId plain, flags address) -> (active out<i32>);
 }

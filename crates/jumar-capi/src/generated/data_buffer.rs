@@ -12,78 +12,23 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Creates an object that describes a memory block by address and size. The caller keeps owning the memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> *mut c_void {
-    raw::value(&calls::aclCreateDataBuffer, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(data), raw::ArgBits::word(size)])?;
-        let answer =
-            jumar_acl::data_buffer::aclCreateDataBuffer(cx, data.expose_provenance(), size)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a data buffer object, not the memory it describes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyDataBuffer(dataBuffer: *mut c_void) -> i32 {
-    raw::status(&calls::aclDestroyDataBuffer, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
-        jumar_acl::data_buffer::aclDestroyDataBuffer(cx, raw::handle(dataBuffer))?;
-        Ok(())
-    })
-}
-
-/// Sets the address and size of a data buffer object.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclUpdateDataBuffer(
-    dataBuffer: *mut c_void,
-    data: *mut c_void,
-    size: usize,
-) -> i32 {
-    raw::status(&calls::aclUpdateDataBuffer, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dataBuffer),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        jumar_acl::data_buffer::aclUpdateDataBuffer(
-            cx,
-            raw::handle(dataBuffer),
-            data.expose_provenance(),
-            size,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the address that a data buffer object describes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetDataBufferAddr(dataBuffer: *mut c_void) -> *mut c_void {
-    raw::value(&calls::aclGetDataBufferAddr, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
-        let answer = jumar_acl::data_buffer::aclGetDataBufferAddr(cx, raw::handle(dataBuffer))?;
-        Ok(raw::address(answer))
-    })
-}
-
-/// Returns the size that a data buffer object describes, truncated to 32 bits.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetDataBufferSize(dataBuffer: *mut c_void) -> u32 {
-    raw::value(&calls::aclGetDataBufferSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
-        let answer = jumar_acl::data_buffer::aclGetDataBufferSize(cx, raw::handle(dataBuffer))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the size that a data buffer object describes, in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetDataBufferSizeV2(dataBuffer: *mut c_void) -> usize {
-    raw::value(&calls::aclGetDataBufferSizeV2, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataBuffer)])?;
-        let answer = jumar_acl::data_buffer::aclGetDataBufferSizeV2(cx, raw::handle(dataBuffer))?;
-        Ok(answer)
-    })
+raw::shims! {
+    /// Creates an object that describes a memory block by address and size. The caller keeps owning the memory.
+    fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in data_buffer(data address, size plain) -> ();
+    /// Destroys a data buffer object, not the memory it describes.
+    fn aclDestroyDataBuffer(dataBuffer: *mut c_void) -> i32 =
+        status in data_buffer(dataBuffer handle) -> ();
+    /// Sets the address and size of a data buffer object.
+    fn aclUpdateDataBuffer(dataBuffer: *mut c_void, data: *mut c_void, size: usize) -> i32 =
+        status in data_buffer(dataBuffer handle, data address, size plain) -> ();
+    /// Returns the address that a data buffer object describes.
+    fn aclGetDataBufferAddr(dataBuffer: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::address) in data_buffer(dataBuffer handle) -> ();
+    /// Returns the size that a data buffer object describes, truncated to 32 bits.
+    fn aclGetDataBufferSize(dataBuffer: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in data_buffer(dataBuffer handle) -> ();
+    /// Returns the size that a data buffer object describes, in bytes.
+    fn aclGetDataBufferSizeV2(dataBuffer: *mut c_void) -> usize =
+        value(0, std::convert::identity) in data_buffer(dataBuffer handle) -> ();
 }

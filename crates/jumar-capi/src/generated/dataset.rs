@@ -12,108 +12,26 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Creates an empty dataset: the list of a model's inputs or outputs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlCreateDataset() -> *mut c_void {
-    raw::value(&calls::aclmdlCreateDataset, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::dataset::aclmdlCreateDataset(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a dataset, not the data buffers in it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlDestroyDataset(dataset: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlDestroyDataset, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
-        jumar_acl::dataset::aclmdlDestroyDataset(cx, raw::handle(dataset))?;
-        Ok(())
-    })
-}
-
-/// Adds a data buffer to the end of a dataset.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlAddDatasetBuffer(
-    dataset: *mut c_void,
-    dataBuffer: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlAddDatasetBuffer, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(dataset), raw::ArgBits::word(dataBuffer)]
-        })?;
-        jumar_acl::dataset::aclmdlAddDatasetBuffer(
-            cx,
-            raw::handle(dataset),
-            raw::handle(dataBuffer),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the tensor description of a dataset entry.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetDatasetTensorDesc(
-    dataset: *mut c_void,
-    tensorDesc: *mut c_void,
-    index: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlSetDatasetTensorDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(tensorDesc),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        jumar_acl::dataset::aclmdlSetDatasetTensorDesc(
-            cx,
-            raw::handle(dataset),
-            raw::handle(tensorDesc),
-            index,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the tensor description of an entry of a dataset.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDatasetTensorDesc(
-    dataset: *mut c_void,
-    index: usize,
-) -> *mut c_void {
-    raw::value(
-        &calls::aclmdlGetDatasetTensorDesc,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || {
-                [raw::ArgBits::word(dataset), raw::ArgBits::word(index)]
-            })?;
-            let answer =
-                jumar_acl::dataset::aclmdlGetDatasetTensorDesc(cx, raw::handle(dataset), index)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Returns the number of data buffers in a dataset.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usize {
-    raw::value(&calls::aclmdlGetDatasetNumBuffers, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
-        let answer = jumar_acl::dataset::aclmdlGetDatasetNumBuffers(cx, raw::handle(dataset))?;
-        Ok(answer)
-    })
-}
-
-/// Returns one data buffer of a dataset.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDatasetBuffer(dataset: *mut c_void, index: usize) -> *mut c_void {
-    raw::value(&calls::aclmdlGetDatasetBuffer, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(dataset), raw::ArgBits::word(index)]
-        })?;
-        let answer = jumar_acl::dataset::aclmdlGetDatasetBuffer(cx, raw::handle(dataset), index)?;
-        Ok(raw::pointer(answer))
-    })
+raw::shims! {
+    /// Creates an empty dataset: the list of a model's inputs or outputs.
+    fn aclmdlCreateDataset() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dataset() -> ();
+    /// Destroys a dataset, not the data buffers in it.
+    fn aclmdlDestroyDataset(dataset: *mut c_void) -> i32 =
+        status in dataset(dataset handle) -> ();
+    /// Adds a data buffer to the end of a dataset.
+    fn aclmdlAddDatasetBuffer(dataset: *mut c_void, dataBuffer: *mut c_void) -> i32 =
+        status in dataset(dataset handle, dataBuffer handle) -> ();
+    /// Sets the tensor description of a dataset entry.
+    fn aclmdlSetDatasetTensorDesc(dataset: *mut c_void, tensorDesc: *mut c_void, index: usize) -> i32 =
+        status in dataset(dataset handle, tensorDesc handle, index plain) -> ();
+    /// Returns the tensor description of an entry of a dataset.
+    fn aclmdlGetDatasetTensorDesc(dataset: *mut c_void, index: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dataset(dataset handle, index plain) -> ();
+    /// Returns the number of data buffers in a dataset.
+    fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usize =
+        value(0, std::convert::identity) in dataset(dataset handle) -> ();
+    /// Returns one data buffer of a dataset.
+    fn aclmdlGetDatasetBuffer(dataset: *mut c_void, index: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dataset(dataset handle, index plain) -> ();
 }

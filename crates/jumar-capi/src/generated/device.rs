@@ -11,501 +11,101 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Sets the current device of the calling thread and makes its primary context current.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetDevice(deviceId: i32) -> i32 {
-    raw::status(&calls::aclrtSetDevice, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
-        jumar_acl::device::aclrtSetDevice(cx, deviceId)?;
-        Ok(())
-    })
-}
-
-/// Releases one reference to a device. The last release frees all objects of the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtResetDevice(deviceId: i32) -> i32 {
-    raw::status(&calls::aclrtResetDevice, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
-        jumar_acl::device::aclrtResetDevice(cx, deviceId)?;
-        Ok(())
-    })
-}
-
-/// Frees all objects of a device, regardless of its reference count.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> i32 {
-    raw::status(&calls::aclrtResetDeviceForce, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
-        jumar_acl::device::aclrtResetDeviceForce(cx, deviceId)?;
-        Ok(())
-    })
-}
-
-/// Returns the id of the calling thread's current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> i32 {
-    raw::status(&calls::aclrtGetDevice, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
-        // SAFETY: the caller guarantees that `deviceId` is null or the address of a variable.
-        let deviceId_out = unsafe { raw::Out::<i32>::new(deviceId.cast(), "deviceId") }?;
-        let deviceId_value = jumar_acl::device::aclrtGetDevice(cx)?;
-        deviceId_out.set(deviceId_value);
-        Ok(())
-    })
-}
-
-/// Returns whether the program runs on the host or on the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetRunMode, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(runMode)])?;
-        // SAFETY: the caller guarantees that `runMode` is null or the address of a variable.
-        let runMode_out = unsafe { raw::Out::<u32>::new(runMode.cast(), "runMode") }?;
-        let runMode_value = jumar_acl::device::aclrtGetRunMode(cx)?;
-        runMode_out.set(runMode_value);
-        Ok(())
-    })
-}
-
-/// Waits until everything queued on the current device is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSynchronizeDevice() -> i32 {
-    raw::status(&calls::aclrtSynchronizeDevice, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::device::aclrtSynchronizeDevice(cx)?;
-        Ok(())
-    })
-}
-
-/// Waits until everything queued on the current device is done, with a time limit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> i32 {
-    raw::status(&calls::aclrtSynchronizeDeviceWithTimeout, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
-        jumar_acl::device::aclrtSynchronizeDeviceWithTimeout(cx, timeout)?;
-        Ok(())
-    })
-}
-
-/// Chooses the task scheduler of the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetTsDevice(tsId: u32) -> i32 {
-    raw::status(&calls::aclrtSetTsDevice, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(tsId)])?;
-        jumar_acl::device::aclrtSetTsDevice(cx, tsId)?;
-        Ok(())
-    })
-}
-
-/// Returns the utilisation of a device in per cent.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
-    deviceId: i32,
-    utilizationInfo: *mut types::aclrtUtilizationInfo,
-) -> i32 {
-    raw::status(&calls::aclrtGetDeviceUtilizationRate, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(utilizationInfo),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `utilizationInfo` is null or the address of a variable that holds a value.
-        let utilizationInfo_out = unsafe {
-            raw::InOut::<types::aclrtUtilizationInfo>::new(
-                utilizationInfo.cast(),
-                "utilizationInfo",
-            )
-        }?;
-        let utilizationInfo_value = jumar_acl::device::aclrtGetDeviceUtilizationRate(
-            cx,
-            deviceId,
-            utilizationInfo_out.get(),
-        )?;
-        utilizationInfo_out.set(utilizationInfo_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of devices.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetDeviceCount, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(count)])?;
-        // SAFETY: the caller guarantees that `count` is null or the address of a variable.
-        let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
-        let count_value = jumar_acl::device::aclrtGetDeviceCount(cx)?;
-        count_out.set(count_value);
-        Ok(())
-    })
-}
-
-/// Returns the status of a device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mut u32) -> i32 {
-    raw::status(&calls::aclrtQueryDeviceStatus, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(deviceStatus),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `deviceStatus` is null or the address of a variable.
-        let deviceStatus_out =
-            unsafe { raw::Out::<u32>::new(deviceStatus.cast(), "deviceStatus") }?;
-        let deviceStatus_value = jumar_acl::device::aclrtQueryDeviceStatus(cx, deviceId)?;
-        deviceStatus_out.set(deviceStatus_value);
-        Ok(())
-    })
-}
-
-/// Returns the process id outside of any container.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 {
-    raw::status(&calls::aclrtDeviceGetBareTgid, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(pid)])?;
-        // SAFETY: the caller guarantees that `pid` is null or the address of a variable.
-        let pid_out = unsafe { raw::Out::<i32>::new(pid.cast(), "pid") }?;
-        let pid_value = jumar_acl::device::aclrtDeviceGetBareTgid(cx)?;
-        pid_out.set(pid_value);
-        Ok(())
-    })
-}
-
-/// Aborts all tasks of a device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceTaskAbort(deviceId: i32, timeout: u32) -> i32 {
-    raw::status(&calls::aclrtDeviceTaskAbort, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(deviceId), raw::ArgBits::word(timeout)]
-        })?;
-        jumar_acl::device::aclrtDeviceTaskAbort(cx, deviceId, timeout)?;
-        Ok(())
-    })
-}
-
-/// Reads an attribute of a device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceInfo(deviceId: u32, attr: u32, value: *mut i64) -> i32 {
-    raw::status(&calls::aclrtGetDeviceInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::device::aclrtGetDeviceInfo(cx, deviceId, attr)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Returns whether a device supports a feature.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceCapability(
-    deviceId: i32,
-    devFeatureType: u32,
-    value: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtGetDeviceCapability, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(devFeatureType),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<i32>::new(value.cast(), "value") }?;
-        let value_value =
-            jumar_acl::device::aclrtGetDeviceCapability(cx, deviceId, devFeatureType)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Returns the UUID of a device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut types::aclrtUuid) -> i32 {
-    raw::status(&calls::aclrtDeviceGetUuid, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(deviceId), raw::ArgBits::word(uuid)]
-        })?;
-        // SAFETY: the caller guarantees that `uuid` is null or the address of a variable.
-        let uuid_out = unsafe { raw::Out::<types::aclrtUuid>::new(uuid.cast(), "uuid") }?;
-        let uuid_value = jumar_acl::device::aclrtDeviceGetUuid(cx, deviceId)?;
-        uuid_out.set(uuid_value);
-        Ok(())
-    })
-}
-
-/// Sets a limit of the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceSetLimit(limit: u32, value: usize) -> i32 {
-    raw::status(&calls::aclrtDeviceSetLimit, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(limit), raw::ArgBits::word(value)]
-        })?;
-        jumar_acl::device::aclrtDeviceSetLimit(cx, limit, value)?;
-        Ok(())
-    })
-}
-
-/// Reads a limit of the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetLimit(limit: u32, value: *mut usize) -> i32 {
-    raw::status(&calls::aclrtDeviceGetLimit, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(limit), raw::ArgBits::word(value)]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<usize>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::device::aclrtDeviceGetLimit(cx, limit)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Returns the PCI bus id of a device as text.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetPCIBusId(
-    deviceId: i32,
-    pciBusId: *mut c_char,
-    len: i32,
-) -> i32 {
-    raw::status(&calls::aclrtDeviceGetPCIBusId, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(pciBusId),
-                raw::ArgBits::word(len),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `pciBusId` is null or an array of that many.
-        let pciBusId_out =
-            unsafe { raw::OutArray::<u8>::new(pciBusId.cast(), raw::count(len), "pciBusId") }?;
-        let pciBusId_value = jumar_acl::device::aclrtDeviceGetPCIBusId(cx, deviceId, len)?;
-        pciBusId_out.set(pciBusId_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Returns the device with a PCI bus id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetByPCIBusId(
-    pciBusId: *const c_char,
-    deviceId: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtDeviceGetByPCIBusId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(pciBusId), raw::ArgBits::word(deviceId)]
-        })?;
-        // SAFETY: the caller guarantees that `pciBusId` is null or a text that ends in a zero byte.
-        let pciBusId = unsafe { raw::text(pciBusId) };
-        // SAFETY: the caller guarantees that `deviceId` is null or the address of a variable.
-        let deviceId_out = unsafe { raw::Out::<i32>::new(deviceId.cast(), "deviceId") }?;
-        let deviceId_value = jumar_acl::device::aclrtDeviceGetByPCIBusId(cx, pciBusId)?;
-        deviceId_out.set(deviceId_value);
-        Ok(())
-    })
-}
-
-/// Returns which atomic operations work between a device and host memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetHostAtomicCapabilities(
-    capabilities: *mut u32,
-    operations: *const u32,
-    count: u32,
-    deviceId: i32,
-) -> i32 {
-    raw::status(&calls::aclrtDeviceGetHostAtomicCapabilities, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(capabilities),
-                raw::ArgBits::word(operations),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(deviceId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `capabilities` is null or an array of that many.
-        let capabilities_out = unsafe {
-            raw::OutArray::<u32>::new(capabilities.cast(), raw::count(count), "capabilities")
-        }?;
-        // SAFETY: the caller guarantees that `operations` is null or an array of that many values.
-        let operations =
-            unsafe { raw::slice::<u32>(operations.cast(), raw::count(count), "operations") }?;
-        let capabilities_value = jumar_acl::device::aclrtDeviceGetHostAtomicCapabilities(
-            cx, operations, count, deviceId,
-        )?;
-        capabilities_out.set(&capabilities_value)?;
-        Ok(())
-    })
-}
-
-/// Returns how many cores a process may use of a device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceResLimit(
-    deviceId: i32,
-    r#type: u32,
-    value: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclrtGetDeviceResLimit, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::device::aclrtGetDeviceResLimit(cx, deviceId, r#type)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Sets how many cores the process may use of a device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetDeviceResLimit(deviceId: i32, r#type: u32, value: u32) -> i32 {
-    raw::status(&calls::aclrtSetDeviceResLimit, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        jumar_acl::device::aclrtSetDeviceResLimit(cx, deviceId, r#type, value)?;
-        Ok(())
-    })
-}
-
-/// Removes the limits that were set with aclrtSetDeviceResLimit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtResetDeviceResLimit(deviceId: i32) -> i32 {
-    raw::status(&calls::aclrtResetDeviceResLimit, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(deviceId)])?;
-        jumar_acl::device::aclrtResetDeviceResLimit(cx, deviceId)?;
-        Ok(())
-    })
-}
-
-/// Converts a user device id to the logical id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetLogicDevIdByUserDevId(
-    userDevid: i32,
-    logicDevId: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtGetLogicDevIdByUserDevId, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(userDevid),
-                raw::ArgBits::word(logicDevId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `logicDevId` is null or the address of a variable.
-        let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
-        let logicDevId_value = jumar_acl::device::aclrtGetLogicDevIdByUserDevId(cx, userDevid)?;
-        logicDevId_out.set(logicDevId_value);
-        Ok(())
-    })
-}
-
-/// Converts a logical device id to the user id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
-    logicDevId: i32,
-    userDevid: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtGetUserDevIdByLogicDevId, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(logicDevId),
-                raw::ArgBits::word(userDevid),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `userDevid` is null or the address of a variable.
-        let userDevid_out = unsafe { raw::Out::<i32>::new(userDevid.cast(), "userDevid") }?;
-        let userDevid_value = jumar_acl::device::aclrtGetUserDevIdByLogicDevId(cx, logicDevId)?;
-        userDevid_out.set(userDevid_value);
-        Ok(())
-    })
-}
-
-/// Converts a physical device id to the logical id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId: *mut i32) -> i32 {
-    raw::status(&calls::aclrtGetLogicDevIdByPhyDevId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(phyDevId), raw::ArgBits::word(logicDevId)]
-        })?;
-        // SAFETY: the caller guarantees that `logicDevId` is null or the address of a variable.
-        let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
-        let logicDevId_value = jumar_acl::device::aclrtGetLogicDevIdByPhyDevId(cx, phyDevId)?;
-        logicDevId_out.set(logicDevId_value);
-        Ok(())
-    })
-}
-
-/// Converts a logical device id to the physical id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId: *mut i32) -> i32 {
-    raw::status(&calls::aclrtGetPhyDevIdByLogicDevId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(logicDevId), raw::ArgBits::word(phyDevId)]
-        })?;
-        // SAFETY: the caller guarantees that `phyDevId` is null or the address of a variable.
-        let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
-        let phyDevId_value = jumar_acl::device::aclrtGetPhyDevIdByLogicDevId(cx, logicDevId)?;
-        phyDevId_out.set(phyDevId_value);
-        Ok(())
-    })
-}
-
-/// Converts a physical device id to the user id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *mut i32) -> i32 {
-    raw::status(&calls::aclrtGetUserDevIdByPhyDevId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(phyDevId), raw::ArgBits::word(userDevId)]
-        })?;
-        // SAFETY: the caller guarantees that `userDevId` is null or the address of a variable.
-        let userDevId_out = unsafe { raw::Out::<i32>::new(userDevId.cast(), "userDevId") }?;
-        let userDevId_value = jumar_acl::device::aclrtGetUserDevIdByPhyDevId(cx, phyDevId)?;
-        userDevId_out.set(userDevId_value);
-        Ok(())
-    })
-}
-
-/// Converts a user device id to the physical id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetPhyDevIdByUserDevId(userDevId: i32, phyDevId: *mut i32) -> i32 {
-    raw::status(&calls::aclrtGetPhyDevIdByUserDevId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(userDevId), raw::ArgBits::word(phyDevId)]
-        })?;
-        // SAFETY: the caller guarantees that `phyDevId` is null or the address of a variable.
-        let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
-        let phyDevId_value = jumar_acl::device::aclrtGetPhyDevIdByUserDevId(cx, userDevId)?;
-        phyDevId_out.set(phyDevId_value);
-        Ok(())
-    })
-}
-
-/// Writes the device's cache back to memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceL2CacheFlush(rsv: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDeviceL2CacheFlush, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(rsv)])?;
-        jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv.expose_provenance())?;
-        Ok(())
-    })
+raw::shims! {
+    /// Sets the current device of the calling thread and makes its primary context current.
+    fn aclrtSetDevice(deviceId: i32) -> i32 =
+        status in device(deviceId plain) -> ();
+    /// Releases one reference to a device. The last release frees all objects of the device.
+    fn aclrtResetDevice(deviceId: i32) -> i32 =
+        status in device(deviceId plain) -> ();
+    /// Frees all objects of a device, regardless of its reference count.
+    fn aclrtResetDeviceForce(deviceId: i32) -> i32 =
+        status in device(deviceId plain) -> ();
+    /// Returns the id of the calling thread's current device.
+    fn aclrtGetDevice(deviceId: *mut i32) -> i32 =
+        status in device() -> (deviceId out<i32>);
+    /// Returns whether the program runs on the host or on the device.
+    fn aclrtGetRunMode(runMode: *mut u32) -> i32 =
+        status in device() -> (runMode out<u32>);
+    /// Waits until everything queued on the current device is done.
+    fn aclrtSynchronizeDevice() -> i32 =
+        status in device() -> ();
+    /// Waits until everything queued on the current device is done, with a time limit.
+    fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> i32 =
+        status in device(timeout plain) -> ();
+    /// Chooses the task scheduler of the current device.
+    fn aclrtSetTsDevice(tsId: u32) -> i32 =
+        status in device(tsId plain) -> ();
+    /// Returns the utilisation of a device in per cent.
+    fn aclrtGetDeviceUtilizationRate(deviceId: i32, utilizationInfo: *mut types::aclrtUtilizationInfo) -> i32 =
+        status in device(deviceId plain, utilizationInfo variable<types::aclrtUtilizationInfo>) -> (utilizationInfo same);
+    /// Returns the number of devices.
+    fn aclrtGetDeviceCount(count: *mut u32) -> i32 =
+        status in device() -> (count out<u32>);
+    /// Returns the status of a device.
+    fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mut u32) -> i32 =
+        status in device(deviceId plain) -> (deviceStatus out<u32>);
+    /// Returns the process id outside of any container.
+    fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 =
+        status in device() -> (pid out<i32>);
+    /// Aborts all tasks of a device.
+    fn aclrtDeviceTaskAbort(deviceId: i32, timeout: u32) -> i32 =
+        status in device(deviceId plain, timeout plain) -> ();
+    /// Reads an attribute of a device.
+    fn aclrtGetDeviceInfo(deviceId: u32, attr: u32, value: *mut i64) -> i32 =
+        status in device(deviceId plain, attr plain) -> (value out<i64>);
+    /// Returns whether a device supports a feature.
+    fn aclrtGetDeviceCapability(deviceId: i32, devFeatureType: u32, value: *mut i32) -> i32 =
+        status in device(deviceId plain, devFeatureType plain) -> (value out<i32>);
+    /// Returns the UUID of a device.
+    fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut types::aclrtUuid) -> i32 =
+        status in device(deviceId plain) -> (uuid out<types::aclrtUuid>);
+    /// Sets a limit of the current device.
+    fn aclrtDeviceSetLimit(limit: u32, value: usize) -> i32 =
+        status in device(limit plain, value plain) -> ();
+    /// Reads a limit of the current device.
+    fn aclrtDeviceGetLimit(limit: u32, value: *mut usize) -> i32 =
+        status in device(limit plain) -> (value out<usize>);
+    /// Returns the PCI bus id of a device as text.
+    fn aclrtDeviceGetPCIBusId(deviceId: i32, pciBusId: *mut c_char, len: i32) -> i32 =
+        status in device(deviceId plain, len plain) -> (pciBusId array<u8>(raw::count(len)));
+    /// Returns the device with a PCI bus id.
+    fn aclrtDeviceGetByPCIBusId(pciBusId: *const c_char, deviceId: *mut i32) -> i32 =
+        status in device(pciBusId text) -> (deviceId out<i32>);
+    /// Returns which atomic operations work between a device and host memory.
+    fn aclrtDeviceGetHostAtomicCapabilities(capabilities: *mut u32, operations: *const u32, count: u32, deviceId: i32) -> i32 =
+        status in device(operations slice<u32>(raw::count(count)), count plain, deviceId plain) -> (capabilities array<u32>(raw::count(count)));
+    /// Returns how many cores a process may use of a device.
+    fn aclrtGetDeviceResLimit(deviceId: i32, r#type: u32, value: *mut u32) -> i32 =
+        status in device(deviceId plain, r#type plain) -> (value out<u32>);
+    /// Sets how many cores the process may use of a device.
+    fn aclrtSetDeviceResLimit(deviceId: i32, r#type: u32, value: u32) -> i32 =
+        status in device(deviceId plain, r#type plain, value plain) -> ();
+    /// Removes the limits that were set with aclrtSetDeviceResLimit.
+    fn aclrtResetDeviceResLimit(deviceId: i32) -> i32 =
+        status in device(deviceId plain) -> ();
+    /// Converts a user device id to the logical id.
+    fn aclrtGetLogicDevIdByUserDevId(userDevid: i32, logicDevId: *mut i32) -> i32 =
+        status in device(userDevid plain) -> (logicDevId out<i32>);
+    /// Converts a logical device id to the user id.
+    fn aclrtGetUserDevIdByLogicDevId(logicDevId: i32, userDevid: *mut i32) -> i32 =
+        status in device(logicDevId plain) -> (userDevid out<i32>);
+    /// Converts a physical device id to the logical id.
+    fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId: *mut i32) -> i32 =
+        status in device(phyDevId plain) -> (logicDevId out<i32>);
+    /// Converts a logical device id to the physical id.
+    fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId: *mut i32) -> i32 =
+        status in device(logicDevId plain) -> (phyDevId out<i32>);
+    /// Converts a physical device id to the user id.
+    fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *mut i32) -> i32 =
+        status in device(phyDevId plain) -> (userDevId out<i32>);
+    /// Converts a user device id to the physical id.
+    fn aclrtGetPhyDevIdByUserDevId(userDevId: i32, phyDevId: *mut i32) -> i32 =
+        status in device(userDevId plain) -> (phyDevId out<i32>);
+    /// Writes the device's cache back to memory.
+    fn aclrtDeviceL2CacheFlush(rsv: *mut c_void) -> i32 =
+        status in device(rsv address) -> ();
 }

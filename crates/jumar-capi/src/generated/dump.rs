@@ -11,127 +11,35 @@
 
 use std::ffi::c_char;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Initialises the dumping of tensors.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlInitDump() -> i32 {
-    raw::status(&calls::aclmdlInitDump, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::dump::aclmdlInitDump(cx)?;
-        Ok(())
-    })
-}
-
-/// Sets which tensors are dumped, from a configuration file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetDump(dumpCfgPath: *const c_char) -> i32 {
-    raw::status(&calls::aclmdlSetDump, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dumpCfgPath)])?;
-        // SAFETY: the caller guarantees that `dumpCfgPath` is null or a text that ends in a zero byte.
-        let dumpCfgPath = unsafe { raw::text(dumpCfgPath) };
-        jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath)?;
-        Ok(())
-    })
-}
-
-/// Ends the dumping of tensors.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlFinalizeDump() -> i32 {
-    raw::status(&calls::aclmdlFinalizeDump, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::dump::aclmdlFinalizeDump(cx)?;
-        Ok(())
-    })
-}
-
-/// Removes the function that was registered with acldumpRegCallback.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldumpUnregCallback() {
-    raw::value(&calls::acldumpUnregCallback, (), |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::dump::acldumpUnregCallback(cx)?;
-        Ok(())
-    })
-}
-
-/// Starts to write the arguments of operators to files.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopStartDumpArgs(dumpType: u32, path: *const c_char) -> i32 {
-    raw::status(&calls::aclopStartDumpArgs, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(dumpType), raw::ArgBits::word(path)]
-        })?;
-        // SAFETY: the caller guarantees that `path` is null or a text that ends in a zero byte.
-        let path = unsafe { raw::text(path) };
-        jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path)?;
-        Ok(())
-    })
-}
-
-/// Stops writing the arguments of operators to files.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopStopDumpArgs(dumpType: u32) -> i32 {
-    raw::status(&calls::aclopStopDumpArgs, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dumpType)])?;
-        jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)?;
-        Ok(())
-    })
-}
-
-/// Returns the folder for dumps of a kind.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldumpGetPath(dumpType: u32) -> *const c_char {
-    raw::value(&calls::acldumpGetPath, std::ptr::null(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dumpType)])?;
-        let answer = jumar_acl::dump::acldumpGetPath(cx, dumpType)?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Writes tensors of a failure to a file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldumpSaveExceptionInfo(
-    fileName: *const c_char,
-    userTag: *const c_char,
-    tensors: *const types::acldumpTensorInfo,
-    tensorCount: usize,
-) -> i32 {
-    raw::status(&calls::acldumpSaveExceptionInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(fileName),
-                raw::ArgBits::word(userTag),
-                raw::ArgBits::word(tensors),
-                raw::ArgBits::word(tensorCount),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
-        let fileName = unsafe { raw::text(fileName) };
-        // SAFETY: the caller guarantees that `userTag` is null or a text that ends in a zero byte.
-        let userTag = unsafe { raw::text(userTag) };
-        // SAFETY: the caller guarantees that `tensors` is null or an array of that many values.
-        let tensors = unsafe {
-            raw::slice::<types::acldumpTensorInfo>(tensors.cast(), tensorCount, "tensors")
-        }?;
-        jumar_acl::dump::acldumpSaveExceptionInfo(cx, fileName, userTag, tensors, tensorCount)?;
-        Ok(())
-    })
-}
-
-/// Returns the folder for information on failures.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldumpGetExceptionInfoPath(path: *mut c_char, maxLen: usize) -> i32 {
-    raw::status(&calls::acldumpGetExceptionInfoPath, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(path), raw::ArgBits::word(maxLen)]
-        })?;
-        // SAFETY: the caller guarantees that `path` is null or an array of that many.
-        let path_out = unsafe { raw::OutArray::<u8>::new(path.cast(), maxLen, "path") }?;
-        let path_value = jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)?;
-        path_out.set(path_value.as_bytes_with_nul())?;
-        Ok(())
-    })
+raw::shims! {
+    /// Initialises the dumping of tensors.
+    fn aclmdlInitDump() -> i32 =
+        status in dump() -> ();
+    /// Sets which tensors are dumped, from a configuration file.
+    fn aclmdlSetDump(dumpCfgPath: *const c_char) -> i32 =
+        status in dump(dumpCfgPath text) -> ();
+    /// Ends the dumping of tensors.
+    fn aclmdlFinalizeDump() -> i32 =
+        status in dump() -> ();
+    /// Removes the function that was registered with acldumpRegCallback.
+    fn acldumpUnregCallback() =
+        value((), std::convert::identity) in dump() -> ();
+    /// Starts to write the arguments of operators to files.
+    fn aclopStartDumpArgs(dumpType: u32, path: *const c_char) -> i32 =
+        status in dump(dumpType plain, path text) -> ();
+    /// Stops writing the arguments of operators to files.
+    fn aclopStopDumpArgs(dumpType: u32) -> i32 =
+        status in dump(dumpType plain) -> ();
+    /// Returns the folder for dumps of a kind.
+    fn acldumpGetPath(dumpType: u32) -> *const c_char =
+        value(std::ptr::null(), raw::text_address) in dump(dumpType plain) -> ();
+    /// Writes tensors of a failure to a file.
+    fn acldumpSaveExceptionInfo(fileName: *const c_char, userTag: *const c_char, tensors: *const types::acldumpTensorInfo, tensorCount: usize) -> i32 =
+        status in dump(fileName text, userTag text, tensors slice<types::acldumpTensorInfo>(tensorCount), tensorCount plain) -> ();
+    /// Returns the folder for information on failures.
+    fn acldumpGetExceptionInfoPath(path: *mut c_char, maxLen: usize) -> i32 =
+        status in dump(maxLen plain) -> (path array<u8>(maxLen));
 }

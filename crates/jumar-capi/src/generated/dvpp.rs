@@ -14,2672 +14,500 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Allocates device memory for images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppMalloc(devPtr: *mut *mut c_void, size: usize) -> i32 {
-    raw::status(&calls::acldvppMalloc, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(devPtr), raw::ArgBits::word(size)]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
-        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        let devPtr_value = jumar_acl::memory::acldvppMalloc(cx, size)?;
-        devPtr_out.set(devPtr_value);
-        Ok(())
-    })
-}
-
-/// Frees device memory of acldvppMalloc.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppFree(devPtr: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppFree, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(devPtr)])?;
-        jumar_acl::memory::acldvppFree(cx, devPtr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Creates the description of an image channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateChannelDesc() -> *mut c_void {
-    raw::value(
-        &calls::acldvppCreateChannelDesc,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::acldvppCreateChannelDesc(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of an image channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyChannelDesc(channelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyChannelDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        jumar_acl::dvpp::acldvppDestroyChannelDesc(cx, raw::handle(channelDesc))?;
-        Ok(())
-    })
-}
-
-/// Returns the id of an image channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetChannelDescChannelId(channelDesc: *mut c_void) -> u64 {
-    raw::value(&calls::acldvppGetChannelDescChannelId, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetChannelDescChannelId(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Creates the description of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreatePicDesc() -> *mut c_void {
-    raw::value(&calls::acldvppCreatePicDesc, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::dvpp::acldvppCreatePicDesc(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys the description of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyPicDesc(picDesc: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyPicDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        jumar_acl::dvpp::acldvppDestroyPicDesc(cx, raw::handle(picDesc))?;
-        Ok(())
-    })
-}
-
-/// Sets the data address of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescData(picDesc: *mut c_void, dataDev: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppSetPicDescData, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(picDesc), raw::ArgBits::word(dataDev)]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescData(
-            cx,
-            raw::handle(picDesc),
-            dataDev.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the size of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescSize(picDesc: *mut c_void, size: u32) -> i32 {
-    raw::status(&calls::acldvppSetPicDescSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(picDesc), raw::ArgBits::word(size)]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescSize(cx, raw::handle(picDesc), size)?;
-        Ok(())
-    })
-}
-
-/// Sets the format of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescFormat(picDesc: *mut c_void, format: u32) -> i32 {
-    raw::status(&calls::acldvppSetPicDescFormat, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(picDesc), raw::ArgBits::word(format)]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescFormat(cx, raw::handle(picDesc), format)?;
-        Ok(())
-    })
-}
-
-/// Sets the width of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescWidth(picDesc: *mut c_void, width: u32) -> i32 {
-    raw::status(&calls::acldvppSetPicDescWidth, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(picDesc), raw::ArgBits::word(width)]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescWidth(cx, raw::handle(picDesc), width)?;
-        Ok(())
-    })
-}
-
-/// Sets the height of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescHeight(picDesc: *mut c_void, height: u32) -> i32 {
-    raw::status(&calls::acldvppSetPicDescHeight, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(picDesc), raw::ArgBits::word(height)]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescHeight(cx, raw::handle(picDesc), height)?;
-        Ok(())
-    })
-}
-
-/// Sets the width stride of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescWidthStride(
-    picDesc: *mut c_void,
-    widthStride: u32,
-) -> i32 {
-    raw::status(&calls::acldvppSetPicDescWidthStride, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(picDesc), raw::ArgBits::word(widthStride)]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescWidthStride(cx, raw::handle(picDesc), widthStride)?;
-        Ok(())
-    })
-}
-
-/// Sets the height stride of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescHeightStride(
-    picDesc: *mut c_void,
-    heightStride: u32,
-) -> i32 {
-    raw::status(&calls::acldvppSetPicDescHeightStride, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(picDesc),
-                raw::ArgBits::word(heightStride),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescHeightStride(cx, raw::handle(picDesc), heightStride)?;
-        Ok(())
-    })
-}
-
-/// Sets the result code of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetPicDescRetCode(picDesc: *mut c_void, retCode: u32) -> i32 {
-    raw::status(&calls::acldvppSetPicDescRetCode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(picDesc), raw::ArgBits::word(retCode)]
-        })?;
-        jumar_acl::dvpp::acldvppSetPicDescRetCode(cx, raw::handle(picDesc), retCode)?;
-        Ok(())
-    })
-}
-
-/// Returns the data address of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescData(picDesc: *mut c_void) -> *mut c_void {
-    raw::value(&calls::acldvppGetPicDescData, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescData(cx, raw::handle(picDesc))?;
-        Ok(raw::address(answer))
-    })
-}
-
-/// Returns the size of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescSize(picDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetPicDescSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescSize(cx, raw::handle(picDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the format of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescFormat(picDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetPicDescFormat, 10000, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescFormat(cx, raw::handle(picDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the width of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescWidth(picDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetPicDescWidth, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescWidth(cx, raw::handle(picDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the height of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescHeight(picDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetPicDescHeight, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescHeight(cx, raw::handle(picDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the width stride of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescWidthStride(picDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetPicDescWidthStride, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescWidthStride(cx, raw::handle(picDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the height stride of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescHeightStride(picDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetPicDescHeightStride, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescHeightStride(cx, raw::handle(picDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the result code of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDescRetCode(picDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetPicDescRetCode, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(picDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDescRetCode(cx, raw::handle(picDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Creates the description of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateRoiConfig(
-    left: u32,
-    right: u32,
-    top: u32,
-    bottom: u32,
-) -> *mut c_void {
-    raw::value(&calls::acldvppCreateRoiConfig, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(left),
-                raw::ArgBits::word(right),
-                raw::ArgBits::word(top),
-                raw::ArgBits::word(bottom),
-            ]
-        })?;
-        let answer = jumar_acl::dvpp::acldvppCreateRoiConfig(cx, left, right, top, bottom)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys the description of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyRoiConfig(roiConfig: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyRoiConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(roiConfig)])?;
-        jumar_acl::dvpp::acldvppDestroyRoiConfig(cx, raw::handle(roiConfig))?;
-        Ok(())
-    })
-}
-
-/// Sets the left edge of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetRoiConfigLeft(config: *mut c_void, left: u32) -> i32 {
-    raw::status(&calls::acldvppSetRoiConfigLeft, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(config), raw::ArgBits::word(left)]
-        })?;
-        jumar_acl::dvpp::acldvppSetRoiConfigLeft(cx, raw::handle(config), left)?;
-        Ok(())
-    })
-}
-
-/// Sets the right edge of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetRoiConfigRight(config: *mut c_void, right: u32) -> i32 {
-    raw::status(&calls::acldvppSetRoiConfigRight, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(config), raw::ArgBits::word(right)]
-        })?;
-        jumar_acl::dvpp::acldvppSetRoiConfigRight(cx, raw::handle(config), right)?;
-        Ok(())
-    })
-}
-
-/// Sets the top edge of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetRoiConfigTop(config: *mut c_void, top: u32) -> i32 {
-    raw::status(&calls::acldvppSetRoiConfigTop, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(config), raw::ArgBits::word(top)])?;
-        jumar_acl::dvpp::acldvppSetRoiConfigTop(cx, raw::handle(config), top)?;
-        Ok(())
-    })
-}
-
-/// Sets the bottom edge of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetRoiConfigBottom(config: *mut c_void, bottom: u32) -> i32 {
-    raw::status(&calls::acldvppSetRoiConfigBottom, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(config), raw::ArgBits::word(bottom)]
-        })?;
-        jumar_acl::dvpp::acldvppSetRoiConfigBottom(cx, raw::handle(config), bottom)?;
-        Ok(())
-    })
-}
-
-/// Sets all four edges of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetRoiConfig(
-    config: *mut c_void,
-    left: u32,
-    right: u32,
-    top: u32,
-    bottom: u32,
-) -> i32 {
-    raw::status(&calls::acldvppSetRoiConfig, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(left),
-                raw::ArgBits::word(right),
-                raw::ArgBits::word(top),
-                raw::ArgBits::word(bottom),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppSetRoiConfig(cx, raw::handle(config), left, right, top, bottom)?;
-        Ok(())
-    })
-}
-
-/// Creates the description of scaling.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateResizeConfig() -> *mut c_void {
-    raw::value(
-        &calls::acldvppCreateResizeConfig,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::acldvppCreateResizeConfig(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of scaling.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyResizeConfig(resizeConfig: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyResizeConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(resizeConfig)])?;
-        jumar_acl::dvpp::acldvppDestroyResizeConfig(cx, raw::handle(resizeConfig))?;
-        Ok(())
-    })
-}
-
-/// Creates the description of JPEG encoding.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateJpegeConfig() -> *mut c_void {
-    raw::value(
-        &calls::acldvppCreateJpegeConfig,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::acldvppCreateJpegeConfig(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of JPEG encoding.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyJpegeConfig(jpegeConfig: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyJpegeConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(jpegeConfig)])?;
-        jumar_acl::dvpp::acldvppDestroyJpegeConfig(cx, raw::handle(jpegeConfig))?;
-        Ok(())
-    })
-}
-
-/// Sets the level of JPEG encoding.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetJpegeConfigLevel(jpegeConfig: *mut c_void, level: u32) -> i32 {
-    raw::status(&calls::acldvppSetJpegeConfigLevel, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(jpegeConfig), raw::ArgBits::word(level)]
-        })?;
-        jumar_acl::dvpp::acldvppSetJpegeConfigLevel(cx, raw::handle(jpegeConfig), level)?;
-        Ok(())
-    })
-}
-
-/// Returns the level of JPEG encoding.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetJpegeConfigLevel(jpegeConfig: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetJpegeConfigLevel, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(jpegeConfig)])?;
-        let answer = jumar_acl::dvpp::acldvppGetJpegeConfigLevel(cx, raw::handle(jpegeConfig))?;
-        Ok(answer)
-    })
-}
-
-/// Creates the description of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecCreateChannelDesc() -> *mut c_void {
-    raw::value(
-        &calls::aclvdecCreateChannelDesc,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::aclvdecCreateChannelDesc(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecDestroyChannelDesc(channelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::aclvdecDestroyChannelDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        jumar_acl::dvpp::aclvdecDestroyChannelDesc(cx, raw::handle(channelDesc))?;
-        Ok(())
-    })
-}
-
-/// Sets the id of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescChannelId(
-    channelDesc: *mut c_void,
-    channelId: u32,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescChannelId, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(channelId),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescChannelId(cx, raw::handle(channelDesc), channelId)?;
-        Ok(())
-    })
-}
-
-/// Sets the callback thread of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescThreadId(
-    channelDesc: *mut c_void,
-    threadId: u64,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescThreadId, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(threadId),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescThreadId(cx, raw::handle(channelDesc), threadId)?;
-        Ok(())
-    })
-}
-
-/// Sets the coding type of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescEnType(channelDesc: *mut c_void, enType: u32) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescEnType, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(enType)]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescEnType(cx, raw::handle(channelDesc), enType)?;
-        Ok(())
-    })
-}
-
-/// Sets the output format of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescOutPicFormat(
-    channelDesc: *mut c_void,
-    outPicFormat: u32,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescOutPicFormat, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(outPicFormat),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescOutPicFormat(
-            cx,
-            raw::handle(channelDesc),
-            outPicFormat,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the output width of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescOutPicWidth(
-    channelDesc: *mut c_void,
-    outPicWidth: u32,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescOutPicWidth, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(outPicWidth),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescOutPicWidth(
-            cx,
-            raw::handle(channelDesc),
-            outPicWidth,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the output height of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescOutPicHeight(
-    channelDesc: *mut c_void,
-    outPicHeight: u32,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescOutPicHeight, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(outPicHeight),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescOutPicHeight(
-            cx,
-            raw::handle(channelDesc),
-            outPicHeight,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the number of reference frames of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescRefFrameNum(
-    channelDesc: *mut c_void,
-    refFrameNum: u32,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescRefFrameNum, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(refFrameNum),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescRefFrameNum(
-            cx,
-            raw::handle(channelDesc),
-            refFrameNum,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the bit depth of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescBitDepth(
-    channelDesc: *mut c_void,
-    bitDepth: u32,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescBitDepth, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(bitDepth),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescBitDepth(cx, raw::handle(channelDesc), bitDepth)?;
-        Ok(())
-    })
-}
-
-/// Returns the id of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescChannelId(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescChannelId, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvdecGetChannelDescChannelId(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the callback thread of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescThreadId(channelDesc: *mut c_void) -> u64 {
-    raw::value(&calls::aclvdecGetChannelDescThreadId, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvdecGetChannelDescThreadId(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the coding type of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescEnType(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescEnType, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvdecGetChannelDescEnType(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the output format of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescOutPicFormat(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescOutPicFormat, 10000, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer =
-            jumar_acl::dvpp::aclvdecGetChannelDescOutPicFormat(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the output width of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescOutPicWidth(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescOutPicWidth, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer =
-            jumar_acl::dvpp::aclvdecGetChannelDescOutPicWidth(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the output height of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescOutPicHeight(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescOutPicHeight, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer =
-            jumar_acl::dvpp::aclvdecGetChannelDescOutPicHeight(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the bit depth of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescBitDepth(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescBitDepth, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvdecGetChannelDescBitDepth(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the number of reference frames of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescRefFrameNum(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescRefFrameNum, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer =
-            jumar_acl::dvpp::aclvdecGetChannelDescRefFrameNum(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Creates the description of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencCreateChannelDesc() -> *mut c_void {
-    raw::value(
-        &calls::aclvencCreateChannelDesc,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::aclvencCreateChannelDesc(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencDestroyChannelDesc(channelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::aclvencDestroyChannelDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        jumar_acl::dvpp::aclvencDestroyChannelDesc(cx, raw::handle(channelDesc))?;
-        Ok(())
-    })
-}
-
-/// Sets the callback thread of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescThreadId(
-    channelDesc: *mut c_void,
-    threadId: u64,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescThreadId, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(threadId),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescThreadId(cx, raw::handle(channelDesc), threadId)?;
-        Ok(())
-    })
-}
-
-/// Sets the coding type of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescEnType(channelDesc: *mut c_void, enType: u32) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescEnType, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(enType)]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescEnType(cx, raw::handle(channelDesc), enType)?;
-        Ok(())
-    })
-}
-
-/// Sets the input format of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescPicFormat(
-    channelDesc: *mut c_void,
-    picFormat: u32,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescPicFormat, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(picFormat),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescPicFormat(cx, raw::handle(channelDesc), picFormat)?;
-        Ok(())
-    })
-}
-
-/// Sets the input width of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescPicWidth(
-    channelDesc: *mut c_void,
-    picWidth: u32,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescPicWidth, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(picWidth),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescPicWidth(cx, raw::handle(channelDesc), picWidth)?;
-        Ok(())
-    })
-}
-
-/// Sets the input height of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescPicHeight(
-    channelDesc: *mut c_void,
-    picHeight: u32,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescPicHeight, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(picHeight),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescPicHeight(cx, raw::handle(channelDesc), picHeight)?;
-        Ok(())
-    })
-}
-
-/// Sets the key frame interval of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescKeyFrameInterval(
-    channelDesc: *mut c_void,
-    keyFrameInterval: u32,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescKeyFrameInterval, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(keyFrameInterval),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescKeyFrameInterval(
-            cx,
-            raw::handle(channelDesc),
-            keyFrameInterval,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the buffer address of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescBufAddr(
-    channelDesc: *mut c_void,
-    bufAddr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescBufAddr, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(bufAddr)]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescBufAddr(
-            cx,
-            raw::handle(channelDesc),
-            bufAddr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the buffer size of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescBufSize(
-    channelDesc: *mut c_void,
-    bufSize: u32,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescBufSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(bufSize)]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescBufSize(cx, raw::handle(channelDesc), bufSize)?;
-        Ok(())
-    })
-}
-
-/// Sets the rate control of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescRcMode(channelDesc: *mut c_void, rcMode: u32) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescRcMode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(rcMode)]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescRcMode(cx, raw::handle(channelDesc), rcMode)?;
-        Ok(())
-    })
-}
-
-/// Sets the frame rate of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescSrcRate(
-    channelDesc: *mut c_void,
-    srcRate: u32,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescSrcRate, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(srcRate)]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescSrcRate(cx, raw::handle(channelDesc), srcRate)?;
-        Ok(())
-    })
-}
-
-/// Sets the largest bit rate of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescMaxBitRate(
-    channelDesc: *mut c_void,
-    maxBitRate: u32,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescMaxBitRate, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(maxBitRate),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvencSetChannelDescMaxBitRate(cx, raw::handle(channelDesc), maxBitRate)?;
-        Ok(())
-    })
-}
-
-/// Sets the further parameters of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetChannelDescParam(
-    channelDesc: *mut c_void,
-    paramType: u32,
-    length: usize,
-    param: *const c_void,
-) -> i32 {
-    raw::status(&calls::aclvencSetChannelDescParam, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(paramType),
-                raw::ArgBits::word(length),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many values.
-        let param = unsafe { raw::slice::<u8>(param.cast(), length, "param") }?;
-        jumar_acl::dvpp::aclvencSetChannelDescParam(
-            cx,
-            raw::handle(channelDesc),
-            paramType,
-            length,
-            param,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the buffer address of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescBufAddr(channelDesc: *mut c_void) -> *mut c_void {
-    raw::value(
-        &calls::aclvencGetChannelDescBufAddr,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-            let answer =
-                jumar_acl::dvpp::aclvencGetChannelDescBufAddr(cx, raw::handle(channelDesc))?;
-            Ok(raw::address(answer))
-        },
-    )
-}
-
-/// Returns the buffer size of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescBufSize(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescBufSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescBufSize(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the id of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescChannelId(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescChannelId, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescChannelId(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the callback thread of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescThreadId(channelDesc: *mut c_void) -> u64 {
-    raw::value(&calls::aclvencGetChannelDescThreadId, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescThreadId(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the coding type of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescEnType(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescEnType, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescEnType(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the input format of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescPicFormat(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescPicFormat, 10000, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescPicFormat(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the input width of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescPicWidth(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescPicWidth, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescPicWidth(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the input height of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescPicHeight(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescPicHeight, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescPicHeight(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the key frame interval of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescKeyFrameInterval(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescKeyFrameInterval, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer =
-            jumar_acl::dvpp::aclvencGetChannelDescKeyFrameInterval(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the rate control of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescRcMode(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescRcMode, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescRcMode(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the frame rate of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescSrcRate(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescSrcRate, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvencGetChannelDescSrcRate(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the largest bit rate of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescMaxBitRate(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvencGetChannelDescMaxBitRate, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer =
-            jumar_acl::dvpp::aclvencGetChannelDescMaxBitRate(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the further parameters of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetChannelDescParam(
-    channelDesc: *mut c_void,
-    paramType: u32,
-    length: usize,
-    paramRetSize: *mut usize,
-    param: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclvencGetChannelDescParam, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(paramType),
-                raw::ArgBits::word(length),
-                raw::ArgBits::word(paramRetSize),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
-        let paramRetSize_out =
-            unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many.
-        let param_out = unsafe { raw::OutArray::<u8>::new(param.cast(), length, "param") }?;
-        let (paramRetSize_value, param_value) = jumar_acl::dvpp::aclvencGetChannelDescParam(
-            cx,
-            raw::handle(channelDesc),
-            paramType,
-            length,
-        )?;
-        paramRetSize_out.set(paramRetSize_value);
-        param_out.set(&param_value)?;
-        Ok(())
-    })
-}
-
-/// Returns whether a frame is to be encoded as a key frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetFrameConfigForceIFrame(config: *mut c_void) -> u8 {
-    raw::value(&calls::aclvencGetFrameConfigForceIFrame, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(config)])?;
-        let answer = jumar_acl::dvpp::aclvencGetFrameConfigForceIFrame(cx, raw::handle(config))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the end mark of an encoded frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencGetFrameConfigEos(config: *mut c_void) -> u8 {
-    raw::value(&calls::aclvencGetFrameConfigEos, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(config)])?;
-        let answer = jumar_acl::dvpp::aclvencGetFrameConfigEos(cx, raw::handle(config))?;
-        Ok(answer)
-    })
-}
-
-/// Sets whether a frame is encoded as a key frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetFrameConfigForceIFrame(
-    config: *mut c_void,
-    forceIFrame: u8,
-) -> i32 {
-    raw::status(&calls::aclvencSetFrameConfigForceIFrame, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(config), raw::ArgBits::word(forceIFrame)]
-        })?;
-        jumar_acl::dvpp::aclvencSetFrameConfigForceIFrame(cx, raw::handle(config), forceIFrame)?;
-        Ok(())
-    })
-}
-
-/// Sets the end mark of an encoded frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSetFrameConfigEos(config: *mut c_void, eos: u8) -> i32 {
-    raw::status(&calls::aclvencSetFrameConfigEos, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(config), raw::ArgBits::word(eos)])?;
-        jumar_acl::dvpp::aclvencSetFrameConfigEos(cx, raw::handle(config), eos)?;
-        Ok(())
-    })
-}
-
-/// Destroys the description of an encoded frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencDestroyFrameConfig(config: *mut c_void) -> i32 {
-    raw::status(&calls::aclvencDestroyFrameConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(config)])?;
-        jumar_acl::dvpp::aclvencDestroyFrameConfig(cx, raw::handle(config))?;
-        Ok(())
-    })
-}
-
-/// Creates the description of an encoded frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencCreateFrameConfig() -> *mut c_void {
-    raw::value(
-        &calls::aclvencCreateFrameConfig,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::aclvencCreateFrameConfig(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Closes a channel that encodes video.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencDestroyChannel(channelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::aclvencDestroyChannel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        jumar_acl::dvpp::aclvencDestroyChannel(cx, raw::handle(channelDesc))?;
-        Ok(())
-    })
-}
-
-/// Sends an image to be encoded.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvencSendFrame(
-    channelDesc: *mut c_void,
-    input: *mut c_void,
-    reserve: *mut c_void,
-    config: *mut c_void,
-    userdata: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclvencSendFrame, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(input),
-                raw::ArgBits::word(reserve),
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(userdata),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvencSendFrame(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(input),
-            reserve.expose_provenance(),
-            raw::handle(config),
-            userdata.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates the description of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateStreamDesc() -> *mut c_void {
-    raw::value(
-        &calls::acldvppCreateStreamDesc,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::acldvppCreateStreamDesc(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyStreamDesc(streamDesc: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyStreamDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(streamDesc)])?;
-        jumar_acl::dvpp::acldvppDestroyStreamDesc(cx, raw::handle(streamDesc))?;
-        Ok(())
-    })
-}
-
-/// Sets the data address of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetStreamDescData(
-    streamDesc: *mut c_void,
-    dataDev: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppSetStreamDescData, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(streamDesc), raw::ArgBits::word(dataDev)]
-        })?;
-        jumar_acl::dvpp::acldvppSetStreamDescData(
-            cx,
-            raw::handle(streamDesc),
-            dataDev.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the size of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetStreamDescSize(streamDesc: *mut c_void, size: u32) -> i32 {
-    raw::status(&calls::acldvppSetStreamDescSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(streamDesc), raw::ArgBits::word(size)]
-        })?;
-        jumar_acl::dvpp::acldvppSetStreamDescSize(cx, raw::handle(streamDesc), size)?;
-        Ok(())
-    })
-}
-
-/// Sets the format of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetStreamDescFormat(streamDesc: *mut c_void, format: u32) -> i32 {
-    raw::status(&calls::acldvppSetStreamDescFormat, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(streamDesc), raw::ArgBits::word(format)]
-        })?;
-        jumar_acl::dvpp::acldvppSetStreamDescFormat(cx, raw::handle(streamDesc), format)?;
-        Ok(())
-    })
-}
-
-/// Sets the timestamp of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetStreamDescTimestamp(
-    streamDesc: *mut c_void,
-    timestamp: u64,
-) -> i32 {
-    raw::status(&calls::acldvppSetStreamDescTimestamp, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(streamDesc),
-                raw::ArgBits::word(timestamp),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppSetStreamDescTimestamp(cx, raw::handle(streamDesc), timestamp)?;
-        Ok(())
-    })
-}
-
-/// Sets the result code of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetStreamDescRetCode(streamDesc: *mut c_void, retCode: u32) -> i32 {
-    raw::status(&calls::acldvppSetStreamDescRetCode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(streamDesc), raw::ArgBits::word(retCode)]
-        })?;
-        jumar_acl::dvpp::acldvppSetStreamDescRetCode(cx, raw::handle(streamDesc), retCode)?;
-        Ok(())
-    })
-}
-
-/// Sets the end mark of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetStreamDescEos(streamDesc: *mut c_void, eos: u8) -> i32 {
-    raw::status(&calls::acldvppSetStreamDescEos, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(streamDesc), raw::ArgBits::word(eos)]
-        })?;
-        jumar_acl::dvpp::acldvppSetStreamDescEos(cx, raw::handle(streamDesc), eos)?;
-        Ok(())
-    })
-}
-
-/// Returns the data address of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetStreamDescData(streamDesc: *mut c_void) -> *mut c_void {
-    raw::value(
-        &calls::acldvppGetStreamDescData,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [raw::ArgBits::word(streamDesc)])?;
-            let answer = jumar_acl::dvpp::acldvppGetStreamDescData(cx, raw::handle(streamDesc))?;
-            Ok(raw::address(answer))
-        },
-    )
-}
-
-/// Returns the size of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetStreamDescSize(streamDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetStreamDescSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(streamDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetStreamDescSize(cx, raw::handle(streamDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the format of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetStreamDescFormat(streamDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetStreamDescFormat, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(streamDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetStreamDescFormat(cx, raw::handle(streamDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the timestamp of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetStreamDescTimestamp(streamDesc: *mut c_void) -> u64 {
-    raw::value(&calls::acldvppGetStreamDescTimestamp, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(streamDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetStreamDescTimestamp(cx, raw::handle(streamDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the result code of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetStreamDescRetCode(streamDesc: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetStreamDescRetCode, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(streamDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetStreamDescRetCode(cx, raw::handle(streamDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the end mark of a video packet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetStreamDescEos(streamDesc: *mut c_void) -> u8 {
-    raw::value(&calls::acldvppGetStreamDescEos, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(streamDesc)])?;
-        let answer = jumar_acl::dvpp::acldvppGetStreamDescEos(cx, raw::handle(streamDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Creates the description of a decoded frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecCreateFrameConfig() -> *mut c_void {
-    raw::value(
-        &calls::aclvdecCreateFrameConfig,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::aclvdecCreateFrameConfig(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys the description of a decoded frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecDestroyFrameConfig(vdecFrameConfig: *mut c_void) -> i32 {
-    raw::status(&calls::aclvdecDestroyFrameConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(vdecFrameConfig)])?;
-        jumar_acl::dvpp::aclvdecDestroyFrameConfig(cx, raw::handle(vdecFrameConfig))?;
-        Ok(())
-    })
-}
-
-/// Reads size and components of a JPEG image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppJpegGetImageInfo(
-    data: *const c_void,
-    size: u32,
-    width: *mut u32,
-    height: *mut u32,
-    components: *mut i32,
-) -> i32 {
-    raw::status(&calls::acldvppJpegGetImageInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(width),
-                raw::ArgBits::word(height),
-                raw::ArgBits::word(components),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
-        let data = unsafe { raw::slice::<u8>(data.cast(), raw::count(size), "data") }?;
-        // SAFETY: the caller guarantees that `width` is null or the address of a variable.
-        let width_out = unsafe { raw::Out::<u32>::new(width.cast(), "width") }?;
-        // SAFETY: the caller guarantees that `height` is null or the address of a variable.
-        let height_out = unsafe { raw::Out::<u32>::new(height.cast(), "height") }?;
-        // SAFETY: the caller guarantees that `components` is null or the address of a variable.
-        let components_out = unsafe { raw::Out::<i32>::new(components.cast(), "components") }?;
-        let (width_value, height_value, components_value) =
-            jumar_acl::dvpp::acldvppJpegGetImageInfo(cx, data, size)?;
-        width_out.set(width_value);
-        height_out.set(height_value);
-        components_out.set(components_value);
-        Ok(())
-    })
-}
-
-/// Reads size, components and format of a JPEG image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppJpegGetImageInfoV2(
-    data: *const c_void,
-    size: u32,
-    width: *mut u32,
-    height: *mut u32,
-    components: *mut i32,
-    format: *mut u32,
-) -> i32 {
-    raw::status(&calls::acldvppJpegGetImageInfoV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(width),
-                raw::ArgBits::word(height),
-                raw::ArgBits::word(components),
-                raw::ArgBits::word(format),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
-        let data = unsafe { raw::slice::<u8>(data.cast(), raw::count(size), "data") }?;
-        // SAFETY: the caller guarantees that `width` is null or the address of a variable.
-        let width_out = unsafe { raw::Out::<u32>::optional(width.cast(), "width") }?;
-        // SAFETY: the caller guarantees that `height` is null or the address of a variable.
-        let height_out = unsafe { raw::Out::<u32>::optional(height.cast(), "height") }?;
-        // SAFETY: the caller guarantees that `components` is null or the address of a variable.
-        let components_out = unsafe { raw::Out::<i32>::optional(components.cast(), "components") }?;
-        // SAFETY: the caller guarantees that `format` is null or the address of a variable.
-        let format_out = unsafe { raw::Out::<u32>::optional(format.cast(), "format") }?;
-        let (width_value, height_value, components_value, format_value) =
-            jumar_acl::dvpp::acldvppJpegGetImageInfoV2(cx, data, size)?;
-        width_out.set(width_value);
-        height_out.set(height_value);
-        components_out.set(components_value);
-        format_out.set(format_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory an encoded image may need.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppJpegPredictEncSize(
-    inputDesc: *mut c_void,
-    config: *mut c_void,
-    size: *mut u32,
-) -> i32 {
-    raw::status(&calls::acldvppJpegPredictEncSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u32>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::dvpp::acldvppJpegPredictEncSize(
-            cx,
-            raw::handle(inputDesc),
-            raw::handle(config),
-        )?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory a decoded JPEG image needs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppJpegPredictDecSize(
-    data: *const c_void,
-    dataSize: u32,
-    outputPixelFormat: u32,
-    decSize: *mut u32,
-) -> i32 {
-    raw::status(&calls::acldvppJpegPredictDecSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(dataSize),
-                raw::ArgBits::word(outputPixelFormat),
-                raw::ArgBits::word(decSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
-        let data = unsafe { raw::slice::<u8>(data.cast(), raw::count(dataSize), "data") }?;
-        // SAFETY: the caller guarantees that `decSize` is null or the address of a variable.
-        let decSize_out = unsafe { raw::Out::<u32>::new(decSize.cast(), "decSize") }?;
-        let decSize_value =
-            jumar_acl::dvpp::acldvppJpegPredictDecSize(cx, data, dataSize, outputPixelFormat)?;
-        decSize_out.set(decSize_value);
-        Ok(())
-    })
-}
-
-/// Reads size and components of a PNG image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppPngGetImageInfo(
-    data: *const c_void,
-    dataSize: u32,
-    width: *mut u32,
-    height: *mut u32,
-    components: *mut i32,
-) -> i32 {
-    raw::status(&calls::acldvppPngGetImageInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(dataSize),
-                raw::ArgBits::word(width),
-                raw::ArgBits::word(height),
-                raw::ArgBits::word(components),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
-        let data = unsafe { raw::slice::<u8>(data.cast(), raw::count(dataSize), "data") }?;
-        // SAFETY: the caller guarantees that `width` is null or the address of a variable.
-        let width_out = unsafe { raw::Out::<u32>::new(width.cast(), "width") }?;
-        // SAFETY: the caller guarantees that `height` is null or the address of a variable.
-        let height_out = unsafe { raw::Out::<u32>::new(height.cast(), "height") }?;
-        // SAFETY: the caller guarantees that `components` is null or the address of a variable.
-        let components_out = unsafe { raw::Out::<i32>::new(components.cast(), "components") }?;
-        let (width_value, height_value, components_value) =
-            jumar_acl::dvpp::acldvppPngGetImageInfo(cx, data, dataSize)?;
-        width_out.set(width_value);
-        height_out.set(height_value);
-        components_out.set(components_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory a decoded PNG image needs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppPngPredictDecSize(
-    data: *const c_void,
-    dataSize: u32,
-    outputPixelFormat: u32,
-    decSize: *mut u32,
-) -> i32 {
-    raw::status(&calls::acldvppPngPredictDecSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(dataSize),
-                raw::ArgBits::word(outputPixelFormat),
-                raw::ArgBits::word(decSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
-        let data = unsafe { raw::slice::<u8>(data.cast(), raw::count(dataSize), "data") }?;
-        // SAFETY: the caller guarantees that `decSize` is null or the address of a variable.
-        let decSize_out = unsafe { raw::Out::<u32>::new(decSize.cast(), "decSize") }?;
-        let decSize_value =
-            jumar_acl::dvpp::acldvppPngPredictDecSize(cx, data, dataSize, outputPixelFormat)?;
-        decSize_out.set(decSize_value);
-        Ok(())
-    })
-}
-
-/// Opens a channel for images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateChannel(channelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppCreateChannel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        jumar_acl::dvpp::acldvppCreateChannel(cx, raw::handle(channelDesc))?;
-        Ok(())
-    })
-}
-
-/// Closes a channel for images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyChannel(channelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyChannel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        jumar_acl::dvpp::acldvppDestroyChannel(cx, raw::handle(channelDesc))?;
-        Ok(())
-    })
-}
-
-/// Queues the scaling of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcResizeAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    resizeConfig: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcResizeAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(resizeConfig),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcResizeAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(resizeConfig),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the cropping of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcCropAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    cropArea: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcCropAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(cropArea),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcCropAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(cropArea),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the cropping and scaling of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcCropResizeAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    cropArea: *mut c_void,
-    resizeConfig: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcCropResizeAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(cropArea),
-                raw::ArgBits::word(resizeConfig),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcCropResizeAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(cropArea),
-            raw::handle(resizeConfig),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the cropping of a region and its pasting into an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcCropAndPasteAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    cropArea: *mut c_void,
-    pasteArea: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcCropAndPasteAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(cropArea),
-                raw::ArgBits::word(pasteArea),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcCropAndPasteAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(cropArea),
-            raw::handle(pasteArea),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the cropping and scaling of a region and its pasting into an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcCropResizePasteAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    cropArea: *mut c_void,
-    pasteArea: *mut c_void,
-    resizeConfig: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcCropResizePasteAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(cropArea),
-                raw::ArgBits::word(pasteArea),
-                raw::ArgBits::word(resizeConfig),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcCropResizePasteAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(cropArea),
-            raw::handle(pasteArea),
-            raw::handle(resizeConfig),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the decoding of a JPEG image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppJpegDecodeAsync(
-    channelDesc: *mut c_void,
-    data: *const c_void,
-    size: u32,
-    outputDesc: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppJpegDecodeAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppJpegDecodeAsync(
-            cx,
-            raw::handle(channelDesc),
-            data.expose_provenance(),
-            size,
-            raw::handle(outputDesc),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the encoding of an image as JPEG.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppJpegEncodeAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    data: *const c_void,
-    size: *mut u32,
-    config: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppJpegEncodeAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `size` is the start of that many bytes, until the call (or the task it queues) is done.
-        let size = unsafe { raw::span(size.cast(), 4, "size") }?;
-        jumar_acl::dvpp::acldvppJpegEncodeAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            data.expose_provenance(),
-            size,
-            raw::handle(config),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the decoding of a PNG image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppPngDecodeAsync(
-    channelDesc: *mut c_void,
-    data: *const c_void,
-    size: u32,
-    outputDesc: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppPngDecodeAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppPngDecodeAsync(
-            cx,
-            raw::handle(channelDesc),
-            data.expose_provenance(),
-            size,
-            raw::handle(outputDesc),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Closes a channel that decodes video.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecDestroyChannel(channelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::aclvdecDestroyChannel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        jumar_acl::dvpp::aclvdecDestroyChannel(cx, raw::handle(channelDesc))?;
-        Ok(())
-    })
-}
-
-/// Sends a video packet to be decoded.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSendFrame(
-    channelDesc: *mut c_void,
-    input: *mut c_void,
-    output: *mut c_void,
-    config: *mut c_void,
-    userData: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclvdecSendFrame, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(input),
-                raw::ArgBits::word(output),
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(userData),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSendFrame(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(input),
-            raw::handle(output),
-            raw::handle(config),
-            userData.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sends a video packet that produces no image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSendSkippedFrame(
-    channelDesc: *mut c_void,
-    input: *mut c_void,
-    config: *mut c_void,
-    userData: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclvdecSendSkippedFrame, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(input),
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(userData),
-            ]
-        })?;
-        jumar_acl::dvpp::aclvdecSendSkippedFrame(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(input),
-            raw::handle(config),
-            userData.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a conversion of the pixel format.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcConvertColorAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcConvertColorAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcConvertColorAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the next pyramid level of an image: half the size, smoothed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcPyrDownAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    reserve: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcPyrDownAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(reserve),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcPyrDownAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            reserve.expose_provenance(),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the mode of an image channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetChannelDescMode(channelDesc: *mut c_void, mode: u32) -> i32 {
-    raw::status(&calls::acldvppSetChannelDescMode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(mode)]
-        })?;
-        jumar_acl::dvpp::acldvppSetChannelDescMode(cx, raw::handle(channelDesc), mode)?;
-        Ok(())
-    })
-}
-
-/// Sets the interpolation of scaling.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetResizeConfigInterpolation(
-    resizeConfig: *mut c_void,
-    interpolation: u32,
-) -> i32 {
-    raw::status(&calls::acldvppSetResizeConfigInterpolation, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(resizeConfig),
-                raw::ArgBits::word(interpolation),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppSetResizeConfigInterpolation(
-            cx,
-            raw::handle(resizeConfig),
-            interpolation,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the interpolation of scaling.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetResizeConfigInterpolation(resizeConfig: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetResizeConfigInterpolation, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(resizeConfig)])?;
-        let answer =
-            jumar_acl::dvpp::acldvppGetResizeConfigInterpolation(cx, raw::handle(resizeConfig))?;
-        Ok(answer)
-    })
-}
-
-/// Sets the output mode of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescOutMode(
-    channelDesc: *mut c_void,
-    outMode: u32,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescOutMode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(channelDesc), raw::ArgBits::word(outMode)]
-        })?;
-        jumar_acl::dvpp::aclvdecSetChannelDescOutMode(cx, raw::handle(channelDesc), outMode)?;
-        Ok(())
-    })
-}
-
-/// Returns the output mode of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescOutMode(channelDesc: *mut c_void) -> u32 {
-    raw::value(&calls::aclvdecGetChannelDescOutMode, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(channelDesc)])?;
-        let answer = jumar_acl::dvpp::aclvdecGetChannelDescOutMode(cx, raw::handle(channelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Creates the description of a batch of images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateBatchPicDesc(batchSize: u32) -> *mut c_void {
-    raw::value(
-        &calls::acldvppCreateBatchPicDesc,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [raw::ArgBits::word(batchSize)])?;
-            let answer = jumar_acl::dvpp::acldvppCreateBatchPicDesc(cx, batchSize)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Returns one image of a batch.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetPicDesc(batchPicDesc: *mut c_void, index: u32) -> *mut c_void {
-    raw::value(&calls::acldvppGetPicDesc, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(batchPicDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer = jumar_acl::dvpp::acldvppGetPicDesc(cx, raw::handle(batchPicDesc), index)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys the description of a batch of images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyBatchPicDesc(batchPicDesc: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyBatchPicDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(batchPicDesc)])?;
-        jumar_acl::dvpp::acldvppDestroyBatchPicDesc(cx, raw::handle(batchPicDesc))?;
-        Ok(())
-    })
-}
-
-/// Creates the description of a lookup map.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateLutMap() -> *mut c_void {
-    raw::value(&calls::acldvppCreateLutMap, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::dvpp::acldvppCreateLutMap(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys the description of a lookup map.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyLutMap(lutMap: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyLutMap, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(lutMap)])?;
-        jumar_acl::dvpp::acldvppDestroyLutMap(cx, raw::handle(lutMap))?;
-        Ok(())
-    })
-}
-
-/// Returns the number of tables of a lookup map.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetLutMapDims(lutMap: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetLutMapDims, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(lutMap)])?;
-        let answer = jumar_acl::dvpp::acldvppGetLutMapDims(cx, raw::handle(lutMap))?;
-        Ok(answer)
-    })
-}
-
-/// Returns address and length of one table of a lookup map.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetLutMapData(
-    lutMap: *mut c_void,
-    dim: u32,
-    data: *mut *mut u8,
-    len: *mut u32,
-) -> i32 {
-    raw::status(&calls::acldvppGetLutMapData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(lutMap),
-                raw::ArgBits::word(dim),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(len),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or the address of a variable.
-        let data_out = unsafe { raw::Out::<usize>::new(data.cast(), "data") }?;
-        // SAFETY: the caller guarantees that `len` is null or the address of a variable.
-        let len_out = unsafe { raw::Out::<u32>::new(len.cast(), "len") }?;
-        let (data_value, len_value) =
-            jumar_acl::dvpp::acldvppGetLutMapData(cx, raw::handle(lutMap), dim)?;
-        data_out.set(data_value);
-        len_out.set(len_value);
-        Ok(())
-    })
-}
-
-/// Queues the mapping of an image's values through lookup tables.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcEqualizeHistAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    lutMap: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcEqualizeHistAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(lutMap),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcEqualizeHistAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(lutMap),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates the description of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateBorderConfig() -> *mut c_void {
-    raw::value(
-        &calls::acldvppCreateBorderConfig,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::dvpp::acldvppCreateBorderConfig(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Sets the value of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetBorderConfigValue(
-    borderConfig: *mut c_void,
-    index: u32,
-    value: f64,
-) -> i32 {
-    raw::status(&calls::acldvppSetBorderConfigValue, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(borderConfig),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppSetBorderConfigValue(cx, raw::handle(borderConfig), index, value)?;
-        Ok(())
-    })
-}
-
-/// Sets the border type of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetBorderConfigBorderType(
-    borderConfig: *mut c_void,
-    borderType: u32,
-) -> i32 {
-    raw::status(&calls::acldvppSetBorderConfigBorderType, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(borderConfig),
-                raw::ArgBits::word(borderType),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppSetBorderConfigBorderType(
-            cx,
-            raw::handle(borderConfig),
-            borderType,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the top width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetBorderConfigTop(borderConfig: *mut c_void, top: u32) -> i32 {
-    raw::status(&calls::acldvppSetBorderConfigTop, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(borderConfig), raw::ArgBits::word(top)]
-        })?;
-        jumar_acl::dvpp::acldvppSetBorderConfigTop(cx, raw::handle(borderConfig), top)?;
-        Ok(())
-    })
-}
-
-/// Sets the bottom width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetBorderConfigBottom(
-    borderConfig: *mut c_void,
-    bottom: u32,
-) -> i32 {
-    raw::status(&calls::acldvppSetBorderConfigBottom, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(borderConfig), raw::ArgBits::word(bottom)]
-        })?;
-        jumar_acl::dvpp::acldvppSetBorderConfigBottom(cx, raw::handle(borderConfig), bottom)?;
-        Ok(())
-    })
-}
-
-/// Sets the left width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetBorderConfigLeft(borderConfig: *mut c_void, left: u32) -> i32 {
-    raw::status(&calls::acldvppSetBorderConfigLeft, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(borderConfig), raw::ArgBits::word(left)]
-        })?;
-        jumar_acl::dvpp::acldvppSetBorderConfigLeft(cx, raw::handle(borderConfig), left)?;
-        Ok(())
-    })
-}
-
-/// Sets the right width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetBorderConfigRight(borderConfig: *mut c_void, right: u32) -> i32 {
-    raw::status(&calls::acldvppSetBorderConfigRight, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(borderConfig), raw::ArgBits::word(right)]
-        })?;
-        jumar_acl::dvpp::acldvppSetBorderConfigRight(cx, raw::handle(borderConfig), right)?;
-        Ok(())
-    })
-}
-
-/// Returns the value of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetBorderConfigValue(borderConfig: *mut c_void, index: u32) -> f64 {
-    raw::value(&calls::acldvppGetBorderConfigValue, 0.0, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(borderConfig), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::dvpp::acldvppGetBorderConfigValue(cx, raw::handle(borderConfig), index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the border type of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetBorderConfigBorderType(borderConfig: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetBorderConfigBorderType, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(borderConfig)])?;
-        let answer =
-            jumar_acl::dvpp::acldvppGetBorderConfigBorderType(cx, raw::handle(borderConfig))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the top width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetBorderConfigTop(borderConfig: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetBorderConfigTop, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(borderConfig)])?;
-        let answer = jumar_acl::dvpp::acldvppGetBorderConfigTop(cx, raw::handle(borderConfig))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the bottom width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetBorderConfigBottom(borderConfig: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetBorderConfigBottom, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(borderConfig)])?;
-        let answer = jumar_acl::dvpp::acldvppGetBorderConfigBottom(cx, raw::handle(borderConfig))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the left width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetBorderConfigLeft(borderConfig: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetBorderConfigLeft, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(borderConfig)])?;
-        let answer = jumar_acl::dvpp::acldvppGetBorderConfigLeft(cx, raw::handle(borderConfig))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the right width of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetBorderConfigRight(borderConfig: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetBorderConfigRight, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(borderConfig)])?;
-        let answer = jumar_acl::dvpp::acldvppGetBorderConfigRight(cx, raw::handle(borderConfig))?;
-        Ok(answer)
-    })
-}
-
-/// Destroys the description of a border.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyBorderConfig(borderConfig: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyBorderConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(borderConfig)])?;
-        jumar_acl::dvpp::acldvppDestroyBorderConfig(cx, raw::handle(borderConfig))?;
-        Ok(())
-    })
-}
-
-/// Queues the padding of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcMakeBorderAsync(
-    channelDesc: *mut c_void,
-    inputDesc: *mut c_void,
-    outputDesc: *mut c_void,
-    borderConfig: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcMakeBorderAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(borderConfig),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcMakeBorderAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(inputDesc),
-            raw::handle(outputDesc),
-            raw::handle(borderConfig),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the histogram of an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppVpcCalcHistAsync(
-    channelDesc: *mut c_void,
-    srcPicDesc: *mut c_void,
-    hist: *mut c_void,
-    reserve: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppVpcCalcHistAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(srcPicDesc),
-                raw::ArgBits::word(hist),
-                raw::ArgBits::word(reserve),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::dvpp::acldvppVpcCalcHistAsync(
-            cx,
-            raw::handle(channelDesc),
-            raw::handle(srcPicDesc),
-            raw::handle(hist),
-            reserve.expose_provenance(),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates the description of a histogram.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppCreateHist() -> *mut c_void {
-    raw::value(&calls::acldvppCreateHist, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::dvpp::acldvppCreateHist(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys the description of a histogram.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppDestroyHist(hist: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppDestroyHist, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(hist)])?;
-        jumar_acl::dvpp::acldvppDestroyHist(cx, raw::handle(hist))?;
-        Ok(())
-    })
-}
-
-/// Returns the number of channels of a histogram.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetHistDims(hist: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetHistDims, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(hist)])?;
-        let answer = jumar_acl::dvpp::acldvppGetHistDims(cx, raw::handle(hist))?;
-        Ok(answer)
-    })
-}
-
-/// Returns address and length of one channel's histogram.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetHistData(
-    hist: *mut c_void,
-    dim: u32,
-    data: *mut *mut u32,
-    len: *mut u16,
-) -> i32 {
-    raw::status(&calls::acldvppGetHistData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(hist),
-                raw::ArgBits::word(dim),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(len),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or the address of a variable.
-        let data_out = unsafe { raw::Out::<usize>::new(data.cast(), "data") }?;
-        // SAFETY: the caller guarantees that `len` is null or the address of a variable.
-        let len_out = unsafe { raw::Out::<u16>::new(len.cast(), "len") }?;
-        let (data_value, len_value) =
-            jumar_acl::dvpp::acldvppGetHistData(cx, raw::handle(hist), dim)?;
-        data_out.set(data_value);
-        len_out.set(len_value);
-        Ok(())
-    })
-}
-
-/// Returns the result code of a histogram.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetHistRetCode(hist: *mut c_void) -> u32 {
-    raw::value(&calls::acldvppGetHistRetCode, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(hist)])?;
-        let answer = jumar_acl::dvpp::acldvppGetHistRetCode(cx, raw::handle(hist))?;
-        Ok(answer)
-    })
-}
-
-/// Sets all counts of a histogram to zero.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppClearHist(hist: *mut c_void) -> i32 {
-    raw::status(&calls::acldvppClearHist, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(hist)])?;
-        jumar_acl::dvpp::acldvppClearHist(cx, raw::handle(hist))?;
-        Ok(())
-    })
-}
-
-/// Sets the further parameters of an image channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppSetChannelDescParam(
-    channelDesc: *mut c_void,
-    paramType: u32,
-    length: usize,
-    param: *const c_void,
-) -> i32 {
-    raw::status(&calls::acldvppSetChannelDescParam, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(paramType),
-                raw::ArgBits::word(length),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many values.
-        let param = unsafe { raw::slice::<u8>(param.cast(), length, "param") }?;
-        jumar_acl::dvpp::acldvppSetChannelDescParam(
-            cx,
-            raw::handle(channelDesc),
-            paramType,
-            length,
-            param,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the further parameters of an image channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acldvppGetChannelDescParam(
-    channelDesc: *mut c_void,
-    paramType: u32,
-    length: usize,
-    paramRetSize: *mut usize,
-    param: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acldvppGetChannelDescParam, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(paramType),
-                raw::ArgBits::word(length),
-                raw::ArgBits::word(paramRetSize),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
-        let paramRetSize_out =
-            unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many.
-        let param_out = unsafe { raw::OutArray::<u8>::new(param.cast(), length, "param") }?;
-        let (paramRetSize_value, param_value) = jumar_acl::dvpp::acldvppGetChannelDescParam(
-            cx,
-            raw::handle(channelDesc),
-            paramType,
-            length,
-        )?;
-        paramRetSize_out.set(paramRetSize_value);
-        param_out.set(&param_value)?;
-        Ok(())
-    })
-}
-
-/// Sets the further parameters of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecSetChannelDescParam(
-    channelDesc: *mut c_void,
-    paramType: u32,
-    length: usize,
-    param: *const c_void,
-) -> i32 {
-    raw::status(&calls::aclvdecSetChannelDescParam, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(paramType),
-                raw::ArgBits::word(length),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many values.
-        let param = unsafe { raw::slice::<u8>(param.cast(), length, "param") }?;
-        jumar_acl::dvpp::aclvdecSetChannelDescParam(
-            cx,
-            raw::handle(channelDesc),
-            paramType,
-            length,
-            param,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the further parameters of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclvdecGetChannelDescParam(
-    channelDesc: *mut c_void,
-    paramType: u32,
-    length: usize,
-    paramRetSize: *mut usize,
-    param: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclvdecGetChannelDescParam, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(channelDesc),
-                raw::ArgBits::word(paramType),
-                raw::ArgBits::word(length),
-                raw::ArgBits::word(paramRetSize),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
-        let paramRetSize_out =
-            unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many.
-        let param_out = unsafe { raw::OutArray::<u8>::new(param.cast(), length, "param") }?;
-        let (paramRetSize_value, param_value) = jumar_acl::dvpp::aclvdecGetChannelDescParam(
-            cx,
-            raw::handle(channelDesc),
-            paramType,
-            length,
-        )?;
-        paramRetSize_out.set(paramRetSize_value);
-        param_out.set(&param_value)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Allocates device memory for images.
+    fn acldvppMalloc(devPtr: *mut *mut c_void, size: usize) -> i32 =
+        status in memory(size plain) -> (devPtr out<usize>);
+    /// Frees device memory of acldvppMalloc.
+    fn acldvppFree(devPtr: *mut c_void) -> i32 =
+        status in memory(devPtr address) -> ();
+    /// Creates the description of an image channel.
+    fn acldvppCreateChannelDesc() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of an image channel.
+    fn acldvppDestroyChannelDesc(channelDesc: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle) -> ();
+    /// Returns the id of an image channel.
+    fn acldvppGetChannelDescChannelId(channelDesc: *mut c_void) -> u64 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Creates the description of an image.
+    fn acldvppCreatePicDesc() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of an image.
+    fn acldvppDestroyPicDesc(picDesc: *mut c_void) -> i32 =
+        status in dvpp(picDesc handle) -> ();
+    /// Sets the data address of an image.
+    fn acldvppSetPicDescData(picDesc: *mut c_void, dataDev: *mut c_void) -> i32 =
+        status in dvpp(picDesc handle, dataDev address) -> ();
+    /// Sets the size of an image.
+    fn acldvppSetPicDescSize(picDesc: *mut c_void, size: u32) -> i32 =
+        status in dvpp(picDesc handle, size plain) -> ();
+    /// Sets the format of an image.
+    fn acldvppSetPicDescFormat(picDesc: *mut c_void, format: u32) -> i32 =
+        status in dvpp(picDesc handle, format plain) -> ();
+    /// Sets the width of an image.
+    fn acldvppSetPicDescWidth(picDesc: *mut c_void, width: u32) -> i32 =
+        status in dvpp(picDesc handle, width plain) -> ();
+    /// Sets the height of an image.
+    fn acldvppSetPicDescHeight(picDesc: *mut c_void, height: u32) -> i32 =
+        status in dvpp(picDesc handle, height plain) -> ();
+    /// Sets the width stride of an image.
+    fn acldvppSetPicDescWidthStride(picDesc: *mut c_void, widthStride: u32) -> i32 =
+        status in dvpp(picDesc handle, widthStride plain) -> ();
+    /// Sets the height stride of an image.
+    fn acldvppSetPicDescHeightStride(picDesc: *mut c_void, heightStride: u32) -> i32 =
+        status in dvpp(picDesc handle, heightStride plain) -> ();
+    /// Sets the result code of an image.
+    fn acldvppSetPicDescRetCode(picDesc: *mut c_void, retCode: u32) -> i32 =
+        status in dvpp(picDesc handle, retCode plain) -> ();
+    /// Returns the data address of an image.
+    fn acldvppGetPicDescData(picDesc: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::address) in dvpp(picDesc handle) -> ();
+    /// Returns the size of an image.
+    fn acldvppGetPicDescSize(picDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(picDesc handle) -> ();
+    /// Returns the format of an image.
+    fn acldvppGetPicDescFormat(picDesc: *mut c_void) -> u32 =
+        value(10000, std::convert::identity) in dvpp(picDesc handle) -> ();
+    /// Returns the width of an image.
+    fn acldvppGetPicDescWidth(picDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(picDesc handle) -> ();
+    /// Returns the height of an image.
+    fn acldvppGetPicDescHeight(picDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(picDesc handle) -> ();
+    /// Returns the width stride of an image.
+    fn acldvppGetPicDescWidthStride(picDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(picDesc handle) -> ();
+    /// Returns the height stride of an image.
+    fn acldvppGetPicDescHeightStride(picDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(picDesc handle) -> ();
+    /// Returns the result code of an image.
+    fn acldvppGetPicDescRetCode(picDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(picDesc handle) -> ();
+    /// Creates the description of a region.
+    fn acldvppCreateRoiConfig(left: u32, right: u32, top: u32, bottom: u32) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp(left plain, right plain, top plain, bottom plain) -> ();
+    /// Destroys the description of a region.
+    fn acldvppDestroyRoiConfig(roiConfig: *mut c_void) -> i32 =
+        status in dvpp(roiConfig handle) -> ();
+    /// Sets the left edge of a region.
+    fn acldvppSetRoiConfigLeft(config: *mut c_void, left: u32) -> i32 =
+        status in dvpp(config handle, left plain) -> ();
+    /// Sets the right edge of a region.
+    fn acldvppSetRoiConfigRight(config: *mut c_void, right: u32) -> i32 =
+        status in dvpp(config handle, right plain) -> ();
+    /// Sets the top edge of a region.
+    fn acldvppSetRoiConfigTop(config: *mut c_void, top: u32) -> i32 =
+        status in dvpp(config handle, top plain) -> ();
+    /// Sets the bottom edge of a region.
+    fn acldvppSetRoiConfigBottom(config: *mut c_void, bottom: u32) -> i32 =
+        status in dvpp(config handle, bottom plain) -> ();
+    /// Sets all four edges of a region.
+    fn acldvppSetRoiConfig(config: *mut c_void, left: u32, right: u32, top: u32, bottom: u32) -> i32 =
+        status in dvpp(config handle, left plain, right plain, top plain, bottom plain) -> ();
+    /// Creates the description of scaling.
+    fn acldvppCreateResizeConfig() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of scaling.
+    fn acldvppDestroyResizeConfig(resizeConfig: *mut c_void) -> i32 =
+        status in dvpp(resizeConfig handle) -> ();
+    /// Creates the description of JPEG encoding.
+    fn acldvppCreateJpegeConfig() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of JPEG encoding.
+    fn acldvppDestroyJpegeConfig(jpegeConfig: *mut c_void) -> i32 =
+        status in dvpp(jpegeConfig handle) -> ();
+    /// Sets the level of JPEG encoding.
+    fn acldvppSetJpegeConfigLevel(jpegeConfig: *mut c_void, level: u32) -> i32 =
+        status in dvpp(jpegeConfig handle, level plain) -> ();
+    /// Returns the level of JPEG encoding.
+    fn acldvppGetJpegeConfigLevel(jpegeConfig: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(jpegeConfig handle) -> ();
+    /// Creates the description of a decoding channel.
+    fn aclvdecCreateChannelDesc() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of a decoding channel.
+    fn aclvdecDestroyChannelDesc(channelDesc: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle) -> ();
+    /// Sets the id of a decoding channel.
+    fn aclvdecSetChannelDescChannelId(channelDesc: *mut c_void, channelId: u32) -> i32 =
+        status in dvpp(channelDesc handle, channelId plain) -> ();
+    /// Sets the callback thread of a decoding channel.
+    fn aclvdecSetChannelDescThreadId(channelDesc: *mut c_void, threadId: u64) -> i32 =
+        status in dvpp(channelDesc handle, threadId plain) -> ();
+    /// Sets the coding type of a decoding channel.
+    fn aclvdecSetChannelDescEnType(channelDesc: *mut c_void, enType: u32) -> i32 =
+        status in dvpp(channelDesc handle, enType plain) -> ();
+    /// Sets the output format of a decoding channel.
+    fn aclvdecSetChannelDescOutPicFormat(channelDesc: *mut c_void, outPicFormat: u32) -> i32 =
+        status in dvpp(channelDesc handle, outPicFormat plain) -> ();
+    /// Sets the output width of a decoding channel.
+    fn aclvdecSetChannelDescOutPicWidth(channelDesc: *mut c_void, outPicWidth: u32) -> i32 =
+        status in dvpp(channelDesc handle, outPicWidth plain) -> ();
+    /// Sets the output height of a decoding channel.
+    fn aclvdecSetChannelDescOutPicHeight(channelDesc: *mut c_void, outPicHeight: u32) -> i32 =
+        status in dvpp(channelDesc handle, outPicHeight plain) -> ();
+    /// Sets the number of reference frames of a decoding channel.
+    fn aclvdecSetChannelDescRefFrameNum(channelDesc: *mut c_void, refFrameNum: u32) -> i32 =
+        status in dvpp(channelDesc handle, refFrameNum plain) -> ();
+    /// Sets the bit depth of a decoding channel.
+    fn aclvdecSetChannelDescBitDepth(channelDesc: *mut c_void, bitDepth: u32) -> i32 =
+        status in dvpp(channelDesc handle, bitDepth plain) -> ();
+    /// Returns the id of a decoding channel.
+    fn aclvdecGetChannelDescChannelId(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the callback thread of a decoding channel.
+    fn aclvdecGetChannelDescThreadId(channelDesc: *mut c_void) -> u64 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the coding type of a decoding channel.
+    fn aclvdecGetChannelDescEnType(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the output format of a decoding channel.
+    fn aclvdecGetChannelDescOutPicFormat(channelDesc: *mut c_void) -> u32 =
+        value(10000, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the output width of a decoding channel.
+    fn aclvdecGetChannelDescOutPicWidth(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the output height of a decoding channel.
+    fn aclvdecGetChannelDescOutPicHeight(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the bit depth of a decoding channel.
+    fn aclvdecGetChannelDescBitDepth(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the number of reference frames of a decoding channel.
+    fn aclvdecGetChannelDescRefFrameNum(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Creates the description of an encoding channel.
+    fn aclvencCreateChannelDesc() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of an encoding channel.
+    fn aclvencDestroyChannelDesc(channelDesc: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle) -> ();
+    /// Sets the callback thread of an encoding channel.
+    fn aclvencSetChannelDescThreadId(channelDesc: *mut c_void, threadId: u64) -> i32 =
+        status in dvpp(channelDesc handle, threadId plain) -> ();
+    /// Sets the coding type of an encoding channel.
+    fn aclvencSetChannelDescEnType(channelDesc: *mut c_void, enType: u32) -> i32 =
+        status in dvpp(channelDesc handle, enType plain) -> ();
+    /// Sets the input format of an encoding channel.
+    fn aclvencSetChannelDescPicFormat(channelDesc: *mut c_void, picFormat: u32) -> i32 =
+        status in dvpp(channelDesc handle, picFormat plain) -> ();
+    /// Sets the input width of an encoding channel.
+    fn aclvencSetChannelDescPicWidth(channelDesc: *mut c_void, picWidth: u32) -> i32 =
+        status in dvpp(channelDesc handle, picWidth plain) -> ();
+    /// Sets the input height of an encoding channel.
+    fn aclvencSetChannelDescPicHeight(channelDesc: *mut c_void, picHeight: u32) -> i32 =
+        status in dvpp(channelDesc handle, picHeight plain) -> ();
+    /// Sets the key frame interval of an encoding channel.
+    fn aclvencSetChannelDescKeyFrameInterval(channelDesc: *mut c_void, keyFrameInterval: u32) -> i32 =
+        status in dvpp(channelDesc handle, keyFrameInterval plain) -> ();
+    /// Sets the buffer address of an encoding channel.
+    fn aclvencSetChannelDescBufAddr(channelDesc: *mut c_void, bufAddr: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, bufAddr address) -> ();
+    /// Sets the buffer size of an encoding channel.
+    fn aclvencSetChannelDescBufSize(channelDesc: *mut c_void, bufSize: u32) -> i32 =
+        status in dvpp(channelDesc handle, bufSize plain) -> ();
+    /// Sets the rate control of an encoding channel.
+    fn aclvencSetChannelDescRcMode(channelDesc: *mut c_void, rcMode: u32) -> i32 =
+        status in dvpp(channelDesc handle, rcMode plain) -> ();
+    /// Sets the frame rate of an encoding channel.
+    fn aclvencSetChannelDescSrcRate(channelDesc: *mut c_void, srcRate: u32) -> i32 =
+        status in dvpp(channelDesc handle, srcRate plain) -> ();
+    /// Sets the largest bit rate of an encoding channel.
+    fn aclvencSetChannelDescMaxBitRate(channelDesc: *mut c_void, maxBitRate: u32) -> i32 =
+        status in dvpp(channelDesc handle, maxBitRate plain) -> ();
+    /// Sets the further parameters of an encoding channel.
+    fn aclvencSetChannelDescParam(channelDesc: *mut c_void, paramType: u32, length: usize, param: *const c_void) -> i32 =
+        status in dvpp(channelDesc handle, paramType plain, length plain, param slice<u8>(length)) -> ();
+    /// Returns the buffer address of an encoding channel.
+    fn aclvencGetChannelDescBufAddr(channelDesc: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::address) in dvpp(channelDesc handle) -> ();
+    /// Returns the buffer size of an encoding channel.
+    fn aclvencGetChannelDescBufSize(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the id of an encoding channel.
+    fn aclvencGetChannelDescChannelId(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the callback thread of an encoding channel.
+    fn aclvencGetChannelDescThreadId(channelDesc: *mut c_void) -> u64 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the coding type of an encoding channel.
+    fn aclvencGetChannelDescEnType(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the input format of an encoding channel.
+    fn aclvencGetChannelDescPicFormat(channelDesc: *mut c_void) -> u32 =
+        value(10000, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the input width of an encoding channel.
+    fn aclvencGetChannelDescPicWidth(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the input height of an encoding channel.
+    fn aclvencGetChannelDescPicHeight(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the key frame interval of an encoding channel.
+    fn aclvencGetChannelDescKeyFrameInterval(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the rate control of an encoding channel.
+    fn aclvencGetChannelDescRcMode(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the frame rate of an encoding channel.
+    fn aclvencGetChannelDescSrcRate(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the largest bit rate of an encoding channel.
+    fn aclvencGetChannelDescMaxBitRate(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Returns the further parameters of an encoding channel.
+    fn aclvencGetChannelDescParam(channelDesc: *mut c_void, paramType: u32, length: usize, paramRetSize: *mut usize, param: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, paramType plain, length plain) -> (paramRetSize out<usize>, param array<u8>(length));
+    /// Returns whether a frame is to be encoded as a key frame.
+    fn aclvencGetFrameConfigForceIFrame(config: *mut c_void) -> u8 =
+        value(0, std::convert::identity) in dvpp(config handle) -> ();
+    /// Returns the end mark of an encoded frame.
+    fn aclvencGetFrameConfigEos(config: *mut c_void) -> u8 =
+        value(0, std::convert::identity) in dvpp(config handle) -> ();
+    /// Sets whether a frame is encoded as a key frame.
+    fn aclvencSetFrameConfigForceIFrame(config: *mut c_void, forceIFrame: u8) -> i32 =
+        status in dvpp(config handle, forceIFrame plain) -> ();
+    /// Sets the end mark of an encoded frame.
+    fn aclvencSetFrameConfigEos(config: *mut c_void, eos: u8) -> i32 =
+        status in dvpp(config handle, eos plain) -> ();
+    /// Destroys the description of an encoded frame.
+    fn aclvencDestroyFrameConfig(config: *mut c_void) -> i32 =
+        status in dvpp(config handle) -> ();
+    /// Creates the description of an encoded frame.
+    fn aclvencCreateFrameConfig() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Closes a channel that encodes video.
+    fn aclvencDestroyChannel(channelDesc: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle) -> ();
+    /// Sends an image to be encoded.
+    fn aclvencSendFrame(channelDesc: *mut c_void, input: *mut c_void, reserve: *mut c_void, config: *mut c_void, userdata: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, input handle, reserve address, config handle, userdata address) -> ();
+    /// Creates the description of a video packet.
+    fn acldvppCreateStreamDesc() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of a video packet.
+    fn acldvppDestroyStreamDesc(streamDesc: *mut c_void) -> i32 =
+        status in dvpp(streamDesc handle) -> ();
+    /// Sets the data address of a video packet.
+    fn acldvppSetStreamDescData(streamDesc: *mut c_void, dataDev: *mut c_void) -> i32 =
+        status in dvpp(streamDesc handle, dataDev address) -> ();
+    /// Sets the size of a video packet.
+    fn acldvppSetStreamDescSize(streamDesc: *mut c_void, size: u32) -> i32 =
+        status in dvpp(streamDesc handle, size plain) -> ();
+    /// Sets the format of a video packet.
+    fn acldvppSetStreamDescFormat(streamDesc: *mut c_void, format: u32) -> i32 =
+        status in dvpp(streamDesc handle, format plain) -> ();
+    /// Sets the timestamp of a video packet.
+    fn acldvppSetStreamDescTimestamp(streamDesc: *mut c_void, timestamp: u64) -> i32 =
+        status in dvpp(streamDesc handle, timestamp plain) -> ();
+    /// Sets the result code of a video packet.
+    fn acldvppSetStreamDescRetCode(streamDesc: *mut c_void, retCode: u32) -> i32 =
+        status in dvpp(streamDesc handle, retCode plain) -> ();
+    /// Sets the end mark of a video packet.
+    fn acldvppSetStreamDescEos(streamDesc: *mut c_void, eos: u8) -> i32 =
+        status in dvpp(streamDesc handle, eos plain) -> ();
+    /// Returns the data address of a video packet.
+    fn acldvppGetStreamDescData(streamDesc: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::address) in dvpp(streamDesc handle) -> ();
+    /// Returns the size of a video packet.
+    fn acldvppGetStreamDescSize(streamDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(streamDesc handle) -> ();
+    /// Returns the format of a video packet.
+    fn acldvppGetStreamDescFormat(streamDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(streamDesc handle) -> ();
+    /// Returns the timestamp of a video packet.
+    fn acldvppGetStreamDescTimestamp(streamDesc: *mut c_void) -> u64 =
+        value(0, std::convert::identity) in dvpp(streamDesc handle) -> ();
+    /// Returns the result code of a video packet.
+    fn acldvppGetStreamDescRetCode(streamDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(streamDesc handle) -> ();
+    /// Returns the end mark of a video packet.
+    fn acldvppGetStreamDescEos(streamDesc: *mut c_void) -> u8 =
+        value(0, std::convert::identity) in dvpp(streamDesc handle) -> ();
+    /// Creates the description of a decoded frame.
+    fn aclvdecCreateFrameConfig() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of a decoded frame.
+    fn aclvdecDestroyFrameConfig(vdecFrameConfig: *mut c_void) -> i32 =
+        status in dvpp(vdecFrameConfig handle) -> ();
+    /// Reads size and components of a JPEG image.
+    fn acldvppJpegGetImageInfo(data: *const c_void, size: u32, width: *mut u32, height: *mut u32, components: *mut i32) -> i32 =
+        status in dvpp(data slice<u8>(raw::count(size)), size plain) -> (width out<u32>, height out<u32>, components out<i32>);
+    /// Reads size, components and format of a JPEG image.
+    fn acldvppJpegGetImageInfoV2(data: *const c_void, size: u32, width: *mut u32, height: *mut u32, components: *mut i32, format: *mut u32) -> i32 =
+        status in dvpp(data slice<u8>(raw::count(size)), size plain) -> (width optional<u32>, height optional<u32>, components optional<i32>, format optional<u32>);
+    /// Returns how much memory an encoded image may need.
+    fn acldvppJpegPredictEncSize(inputDesc: *mut c_void, config: *mut c_void, size: *mut u32) -> i32 =
+        status in dvpp(inputDesc handle, config handle) -> (size out<u32>);
+    /// Returns how much memory a decoded JPEG image needs.
+    fn acldvppJpegPredictDecSize(data: *const c_void, dataSize: u32, outputPixelFormat: u32, decSize: *mut u32) -> i32 =
+        status in dvpp(data slice<u8>(raw::count(dataSize)), dataSize plain, outputPixelFormat plain) -> (decSize out<u32>);
+    /// Reads size and components of a PNG image.
+    fn acldvppPngGetImageInfo(data: *const c_void, dataSize: u32, width: *mut u32, height: *mut u32, components: *mut i32) -> i32 =
+        status in dvpp(data slice<u8>(raw::count(dataSize)), dataSize plain) -> (width out<u32>, height out<u32>, components out<i32>);
+    /// Returns how much memory a decoded PNG image needs.
+    fn acldvppPngPredictDecSize(data: *const c_void, dataSize: u32, outputPixelFormat: u32, decSize: *mut u32) -> i32 =
+        status in dvpp(data slice<u8>(raw::count(dataSize)), dataSize plain, outputPixelFormat plain) -> (decSize out<u32>);
+    /// Opens a channel for images.
+    fn acldvppCreateChannel(channelDesc: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle) -> ();
+    /// Closes a channel for images.
+    fn acldvppDestroyChannel(channelDesc: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle) -> ();
+    /// Queues the scaling of an image.
+    fn acldvppVpcResizeAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, resizeConfig: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, resizeConfig handle, stream handle) -> ();
+    /// Queues the cropping of a region.
+    fn acldvppVpcCropAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, cropArea: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, cropArea handle, stream handle) -> ();
+    /// Queues the cropping and scaling of a region.
+    fn acldvppVpcCropResizeAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, cropArea: *mut c_void, resizeConfig: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, cropArea handle, resizeConfig handle, stream handle) -> ();
+    /// Queues the cropping of a region and its pasting into an image.
+    fn acldvppVpcCropAndPasteAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, cropArea: *mut c_void, pasteArea: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, cropArea handle, pasteArea handle, stream handle) -> ();
+    /// Queues the cropping and scaling of a region and its pasting into an image.
+    fn acldvppVpcCropResizePasteAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, cropArea: *mut c_void, pasteArea: *mut c_void, resizeConfig: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, cropArea handle, pasteArea handle, resizeConfig handle, stream handle) -> ();
+    /// Queues the decoding of a JPEG image.
+    fn acldvppJpegDecodeAsync(channelDesc: *mut c_void, data: *const c_void, size: u32, outputDesc: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, data address, size plain, outputDesc handle, stream handle) -> ();
+    /// Queues the encoding of an image as JPEG.
+    fn acldvppJpegEncodeAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, data: *const c_void, size: *mut u32, config: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, data address, size span(4), config handle, stream handle) -> ();
+    /// Queues the decoding of a PNG image.
+    fn acldvppPngDecodeAsync(channelDesc: *mut c_void, data: *const c_void, size: u32, outputDesc: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, data address, size plain, outputDesc handle, stream handle) -> ();
+    /// Closes a channel that decodes video.
+    fn aclvdecDestroyChannel(channelDesc: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle) -> ();
+    /// Sends a video packet to be decoded.
+    fn aclvdecSendFrame(channelDesc: *mut c_void, input: *mut c_void, output: *mut c_void, config: *mut c_void, userData: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, input handle, output handle, config handle, userData address) -> ();
+    /// Sends a video packet that produces no image.
+    fn aclvdecSendSkippedFrame(channelDesc: *mut c_void, input: *mut c_void, config: *mut c_void, userData: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, input handle, config handle, userData address) -> ();
+    /// Queues a conversion of the pixel format.
+    fn acldvppVpcConvertColorAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, stream handle) -> ();
+    /// Queues the next pyramid level of an image: half the size, smoothed.
+    fn acldvppVpcPyrDownAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, reserve: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, reserve address, stream handle) -> ();
+    /// Sets the mode of an image channel.
+    fn acldvppSetChannelDescMode(channelDesc: *mut c_void, mode: u32) -> i32 =
+        status in dvpp(channelDesc handle, mode plain) -> ();
+    /// Sets the interpolation of scaling.
+    fn acldvppSetResizeConfigInterpolation(resizeConfig: *mut c_void, interpolation: u32) -> i32 =
+        status in dvpp(resizeConfig handle, interpolation plain) -> ();
+    /// Returns the interpolation of scaling.
+    fn acldvppGetResizeConfigInterpolation(resizeConfig: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(resizeConfig handle) -> ();
+    /// Sets the output mode of a decoding channel.
+    fn aclvdecSetChannelDescOutMode(channelDesc: *mut c_void, outMode: u32) -> i32 =
+        status in dvpp(channelDesc handle, outMode plain) -> ();
+    /// Returns the output mode of a decoding channel.
+    fn aclvdecGetChannelDescOutMode(channelDesc: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(channelDesc handle) -> ();
+    /// Creates the description of a batch of images.
+    fn acldvppCreateBatchPicDesc(batchSize: u32) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp(batchSize plain) -> ();
+    /// Returns one image of a batch.
+    fn acldvppGetPicDesc(batchPicDesc: *mut c_void, index: u32) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp(batchPicDesc handle, index plain) -> ();
+    /// Destroys the description of a batch of images.
+    fn acldvppDestroyBatchPicDesc(batchPicDesc: *mut c_void) -> i32 =
+        status in dvpp(batchPicDesc handle) -> ();
+    /// Creates the description of a lookup map.
+    fn acldvppCreateLutMap() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of a lookup map.
+    fn acldvppDestroyLutMap(lutMap: *mut c_void) -> i32 =
+        status in dvpp(lutMap handle) -> ();
+    /// Returns the number of tables of a lookup map.
+    fn acldvppGetLutMapDims(lutMap: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(lutMap handle) -> ();
+    /// Returns address and length of one table of a lookup map.
+    fn acldvppGetLutMapData(lutMap: *mut c_void, dim: u32, data: *mut *mut u8, len: *mut u32) -> i32 =
+        status in dvpp(lutMap handle, dim plain) -> (data out<usize>, len out<u32>);
+    /// Queues the mapping of an image's values through lookup tables.
+    fn acldvppVpcEqualizeHistAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, lutMap: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, lutMap handle, stream handle) -> ();
+    /// Creates the description of a border.
+    fn acldvppCreateBorderConfig() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Sets the value of a border.
+    fn acldvppSetBorderConfigValue(borderConfig: *mut c_void, index: u32, value: f64) -> i32 =
+        status in dvpp(borderConfig handle, index plain, value plain) -> ();
+    /// Sets the border type of a border.
+    fn acldvppSetBorderConfigBorderType(borderConfig: *mut c_void, borderType: u32) -> i32 =
+        status in dvpp(borderConfig handle, borderType plain) -> ();
+    /// Sets the top width of a border.
+    fn acldvppSetBorderConfigTop(borderConfig: *mut c_void, top: u32) -> i32 =
+        status in dvpp(borderConfig handle, top plain) -> ();
+    /// Sets the bottom width of a border.
+    fn acldvppSetBorderConfigBottom(borderConfig: *mut c_void, bottom: u32) -> i32 =
+        status in dvpp(borderConfig handle, bottom plain) -> ();
+    /// Sets the left width of a border.
+    fn acldvppSetBorderConfigLeft(borderConfig: *mut c_void, left: u32) -> i32 =
+        status in dvpp(borderConfig handle, left plain) -> ();
+    /// Sets the right width of a border.
+    fn acldvppSetBorderConfigRight(borderConfig: *mut c_void, right: u32) -> i32 =
+        status in dvpp(borderConfig handle, right plain) -> ();
+    /// Returns the value of a border.
+    fn acldvppGetBorderConfigValue(borderConfig: *mut c_void, index: u32) -> f64 =
+        value(0.0, std::convert::identity) in dvpp(borderConfig handle, index plain) -> ();
+    /// Returns the border type of a border.
+    fn acldvppGetBorderConfigBorderType(borderConfig: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(borderConfig handle) -> ();
+    /// Returns the top width of a border.
+    fn acldvppGetBorderConfigTop(borderConfig: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(borderConfig handle) -> ();
+    /// Returns the bottom width of a border.
+    fn acldvppGetBorderConfigBottom(borderConfig: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(borderConfig handle) -> ();
+    /// Returns the left width of a border.
+    fn acldvppGetBorderConfigLeft(borderConfig: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(borderConfig handle) -> ();
+    /// Returns the right width of a border.
+    fn acldvppGetBorderConfigRight(borderConfig: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(borderConfig handle) -> ();
+    /// Destroys the description of a border.
+    fn acldvppDestroyBorderConfig(borderConfig: *mut c_void) -> i32 =
+        status in dvpp(borderConfig handle) -> ();
+    /// Queues the padding of an image.
+    fn acldvppVpcMakeBorderAsync(channelDesc: *mut c_void, inputDesc: *mut c_void, outputDesc: *mut c_void, borderConfig: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, inputDesc handle, outputDesc handle, borderConfig handle, stream handle) -> ();
+    /// Queues the histogram of an image.
+    fn acldvppVpcCalcHistAsync(channelDesc: *mut c_void, srcPicDesc: *mut c_void, hist: *mut c_void, reserve: *mut c_void, stream: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, srcPicDesc handle, hist handle, reserve address, stream handle) -> ();
+    /// Creates the description of a histogram.
+    fn acldvppCreateHist() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in dvpp() -> ();
+    /// Destroys the description of a histogram.
+    fn acldvppDestroyHist(hist: *mut c_void) -> i32 =
+        status in dvpp(hist handle) -> ();
+    /// Returns the number of channels of a histogram.
+    fn acldvppGetHistDims(hist: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(hist handle) -> ();
+    /// Returns address and length of one channel's histogram.
+    fn acldvppGetHistData(hist: *mut c_void, dim: u32, data: *mut *mut u32, len: *mut u16) -> i32 =
+        status in dvpp(hist handle, dim plain) -> (data out<usize>, len out<u16>);
+    /// Returns the result code of a histogram.
+    fn acldvppGetHistRetCode(hist: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in dvpp(hist handle) -> ();
+    /// Sets all counts of a histogram to zero.
+    fn acldvppClearHist(hist: *mut c_void) -> i32 =
+        status in dvpp(hist handle) -> ();
+    /// Sets the further parameters of an image channel.
+    fn acldvppSetChannelDescParam(channelDesc: *mut c_void, paramType: u32, length: usize, param: *const c_void) -> i32 =
+        status in dvpp(channelDesc handle, paramType plain, length plain, param slice<u8>(length)) -> ();
+    /// Returns the further parameters of an image channel.
+    fn acldvppGetChannelDescParam(channelDesc: *mut c_void, paramType: u32, length: usize, paramRetSize: *mut usize, param: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, paramType plain, length plain) -> (paramRetSize out<usize>, param array<u8>(length));
+    /// Sets the further parameters of a decoding channel.
+    fn aclvdecSetChannelDescParam(channelDesc: *mut c_void, paramType: u32, length: usize, param: *const c_void) -> i32 =
+        status in dvpp(channelDesc handle, paramType plain, length plain, param slice<u8>(length)) -> ();
+    /// Returns the further parameters of a decoding channel.
+    fn aclvdecGetChannelDescParam(channelDesc: *mut c_void, paramType: u32, length: usize, paramRetSize: *mut usize, param: *mut c_void) -> i32 =
+        status in dvpp(channelDesc handle, paramType plain, length plain) -> (paramRetSize out<usize>, param array<u8>(length));
 }

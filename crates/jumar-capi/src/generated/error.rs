@@ -11,236 +11,55 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Returns the text of the calling thread's last error and clears it; null if there is none.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetRecentErrMsg() -> *const c_char {
-    raw::value(&calls::aclGetRecentErrMsg, std::ptr::null(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::error::aclGetRecentErrMsg(cx)?;
-        Ok(raw::text_address(answer))
-    })
+raw::shims! {
+    /// Returns the text of the calling thread's last error and clears it; null if there is none.
+    fn aclGetRecentErrMsg() -> *const c_char =
+        value(std::ptr::null(), raw::text_address) in error() -> ();
+    /// Returns the last error code of the calling thread without clearing it.
+    fn aclrtPeekAtLastError(level: u32) -> i32 =
+        code in error(level plain) -> ();
+    /// Returns the last error code of the calling thread and clears it.
+    fn aclrtGetLastError(level: u32) -> i32 =
+        code in error(level plain) -> ();
+    /// Returns the id of the failed task.
+    fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in error(info handle) -> ();
+    /// Returns the id of the failed task's stream.
+    fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in error(info handle) -> ();
+    /// Returns the id of the thread that submitted the failed task.
+    fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in error(info handle) -> ();
+    /// Returns the id of the failed task's device.
+    fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in error(info handle) -> ();
+    /// Returns the error code of the failed task.
+    fn aclrtGetErrorCodeFromExceptionInfo(info: *mut c_void) -> u32 =
+        value(0, std::convert::identity) in error(info handle) -> ();
+    /// Returns the arguments of the failed kernel.
+    fn aclrtGetArgsFromExceptionInfo(info: *mut c_void, devArgsPtr: *mut *mut c_void, devArgsLen: *mut u32) -> i32 =
+        status in error(info handle) -> (devArgsPtr out<usize>, devArgsLen out<u32>);
+    /// Returns the function of the failed kernel.
+    fn aclrtGetFuncHandleFromExceptionInfo(info: *mut c_void, func: *mut *mut c_void) -> i32 =
+        status in error(info handle) -> (func out<Raw>);
+    /// Returns which memory of a device has uncorrectable errors.
+    fn aclrtGetMemUceInfo(deviceId: i32, memUceInfoArray: *mut types::aclrtMemUceInfo, arraySize: usize, retSize: *mut usize) -> i32 =
+        status in error(deviceId plain, arraySize plain) -> (memUceInfoArray array<types::aclrtMemUceInfo>(arraySize), retSize out<usize>);
+    /// Repairs memory with uncorrectable errors.
+    fn aclrtMemUceRepair(deviceId: i32, memUceInfoArray: *mut types::aclrtMemUceInfo, arraySize: usize) -> i32 =
+        status in error(deviceId plain, memUceInfoArray slice<types::aclrtMemUceInfo>(arraySize), arraySize plain) -> ();
+    /// Returns the kind of a device's failure.
+    fn aclrtGetErrorVerbose(deviceId: i32, errorInfo: *mut types::aclrtErrorInfo) -> i32 =
+        status in error(deviceId plain) -> (errorInfo out<types::aclrtErrorInfo>);
+    /// Repairs a failure that aclrtGetErrorVerbose reported.
+    fn aclrtRepairError(deviceId: i32, errorInfo: *const types::aclrtErrorInfo) -> i32 =
+        status in error(deviceId plain, errorInfo input) -> ();
 }
 
-/// Returns the last error code of the calling thread without clearing it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtPeekAtLastError(level: u32) -> i32 {
-    raw::code(&calls::aclrtPeekAtLastError, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(level)])?;
-        let answer = jumar_acl::error::aclrtPeekAtLastError(cx, level)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the last error code of the calling thread and clears it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetLastError(level: u32) -> i32 {
-    raw::code(&calls::aclrtGetLastError, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(level)])?;
-        let answer = jumar_acl::error::aclrtGetLastError(cx, level)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the id of the failed task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u32 {
-    raw::value(&calls::aclrtGetTaskIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(info)])?;
-        let answer = jumar_acl::error::aclrtGetTaskIdFromExceptionInfo(cx, raw::handle(info))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the id of the failed task's stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) -> u32 {
-    raw::value(&calls::aclrtGetStreamIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(info)])?;
-        let answer = jumar_acl::error::aclrtGetStreamIdFromExceptionInfo(cx, raw::handle(info))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the id of the thread that submitted the failed task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) -> u32 {
-    raw::value(&calls::aclrtGetThreadIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(info)])?;
-        let answer = jumar_acl::error::aclrtGetThreadIdFromExceptionInfo(cx, raw::handle(info))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the id of the failed task's device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) -> u32 {
-    raw::value(&calls::aclrtGetDeviceIdFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(info)])?;
-        let answer = jumar_acl::error::aclrtGetDeviceIdFromExceptionInfo(cx, raw::handle(info))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the error code of the failed task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetErrorCodeFromExceptionInfo(info: *mut c_void) -> u32 {
-    raw::value(&calls::aclrtGetErrorCodeFromExceptionInfo, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(info)])?;
-        let answer = jumar_acl::error::aclrtGetErrorCodeFromExceptionInfo(cx, raw::handle(info))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the arguments of the failed kernel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetArgsFromExceptionInfo(
-    info: *mut c_void,
-    devArgsPtr: *mut *mut c_void,
-    devArgsLen: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclrtGetArgsFromExceptionInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(info),
-                raw::ArgBits::word(devArgsPtr),
-                raw::ArgBits::word(devArgsLen),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devArgsPtr` is null or the address of a variable.
-        let devArgsPtr_out = unsafe { raw::Out::<usize>::new(devArgsPtr.cast(), "devArgsPtr") }?;
-        // SAFETY: the caller guarantees that `devArgsLen` is null or the address of a variable.
-        let devArgsLen_out = unsafe { raw::Out::<u32>::new(devArgsLen.cast(), "devArgsLen") }?;
-        let (devArgsPtr_value, devArgsLen_value) =
-            jumar_acl::error::aclrtGetArgsFromExceptionInfo(cx, raw::handle(info))?;
-        devArgsPtr_out.set(devArgsPtr_value);
-        devArgsLen_out.set(devArgsLen_value);
-        Ok(())
-    })
-}
-
-/// Returns the function of the failed kernel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetFuncHandleFromExceptionInfo(
-    info: *mut c_void,
-    func: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtGetFuncHandleFromExceptionInfo, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(info), raw::ArgBits::word(func)])?;
-        // SAFETY: the caller guarantees that `func` is null or the address of a variable.
-        let func_out = unsafe { raw::Out::<Raw>::new(func.cast(), "func") }?;
-        let func_value =
-            jumar_acl::error::aclrtGetFuncHandleFromExceptionInfo(cx, raw::handle(info))?;
-        func_out.set(func_value);
-        Ok(())
-    })
-}
-
-/// Returns which memory of a device has uncorrectable errors.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetMemUceInfo(
-    deviceId: i32,
-    memUceInfoArray: *mut types::aclrtMemUceInfo,
-    arraySize: usize,
-    retSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtGetMemUceInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(memUceInfoArray),
-                raw::ArgBits::word(arraySize),
-                raw::ArgBits::word(retSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `memUceInfoArray` is null or an array of that many.
-        let memUceInfoArray_out = unsafe {
-            raw::OutArray::<types::aclrtMemUceInfo>::new(
-                memUceInfoArray.cast(),
-                arraySize,
-                "memUceInfoArray",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `retSize` is null or the address of a variable.
-        let retSize_out = unsafe { raw::Out::<usize>::new(retSize.cast(), "retSize") }?;
-        let (memUceInfoArray_value, retSize_value) =
-            jumar_acl::error::aclrtGetMemUceInfo(cx, deviceId, arraySize)?;
-        memUceInfoArray_out.set(&memUceInfoArray_value)?;
-        retSize_out.set(retSize_value);
-        Ok(())
-    })
-}
-
-/// Repairs memory with uncorrectable errors.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemUceRepair(
-    deviceId: i32,
-    memUceInfoArray: *mut types::aclrtMemUceInfo,
-    arraySize: usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemUceRepair, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(memUceInfoArray),
-                raw::ArgBits::word(arraySize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `memUceInfoArray` is null or an array of that many values.
-        let memUceInfoArray = unsafe {
-            raw::slice::<types::aclrtMemUceInfo>(
-                memUceInfoArray.cast(),
-                arraySize,
-                "memUceInfoArray",
-            )
-        }?;
-        jumar_acl::error::aclrtMemUceRepair(cx, deviceId, memUceInfoArray, arraySize)?;
-        Ok(())
-    })
-}
-
-/// Returns the kind of a device's failure.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetErrorVerbose(
-    deviceId: i32,
-    errorInfo: *mut types::aclrtErrorInfo,
-) -> i32 {
-    raw::status(&calls::aclrtGetErrorVerbose, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(deviceId), raw::ArgBits::word(errorInfo)]
-        })?;
-        // SAFETY: the caller guarantees that `errorInfo` is null or the address of a variable.
-        let errorInfo_out =
-            unsafe { raw::Out::<types::aclrtErrorInfo>::new(errorInfo.cast(), "errorInfo") }?;
-        let errorInfo_value = jumar_acl::error::aclrtGetErrorVerbose(cx, deviceId)?;
-        errorInfo_out.set(*errorInfo_value);
-        Ok(())
-    })
-}
-
-/// Repairs a failure that aclrtGetErrorVerbose reported.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtRepairError(
-    deviceId: i32,
-    errorInfo: *const types::aclrtErrorInfo,
-) -> i32 {
-    raw::status(&calls::aclrtRepairError, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(deviceId), raw::ArgBits::word(errorInfo)]
-        })?;
-        // SAFETY: the caller guarantees that `errorInfo` is null or the address of a value.
-        let errorInfo = unsafe { raw::input(errorInfo, "errorInfo") }?;
-        jumar_acl::error::aclrtRepairError(cx, deviceId, errorInfo)?;
-        Ok(())
-    })
-}
-
-/// Restarts the collective communication of a device after a repair.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclRecoverAllHcclTasks(_deviceId: i32) -> i32 {
-    raw::stub(&calls::aclRecoverAllHcclTasks)
+raw::stubs! {
+    /// Restarts the collective communication of a device after a repair.
+    fn aclRecoverAllHcclTasks(deviceId: i32) -> i32 = stub;
 }

@@ -9,342 +9,71 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Creates an event.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCreateEvent, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(event)])?;
-        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
-        let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
-        let event_value = jumar_acl::event::aclrtCreateEvent(cx)?;
-        event_out.set(event_value);
-        Ok(())
-    })
-}
-
-/// Creates an event with flags that select its uses.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
-    raw::status(&calls::aclrtCreateEventWithFlag, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(event), raw::ArgBits::word(flag)])?;
-        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
-        let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
-        let event_value = jumar_acl::event::aclrtCreateEventWithFlag(cx, flag)?;
-        event_out.set(event_value);
-        Ok(())
-    })
-}
-
-/// Creates an event with flags that select its uses; it does not occupy one of the device's event ids.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
-    raw::status(&calls::aclrtCreateEventExWithFlag, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(event), raw::ArgBits::word(flag)])?;
-        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
-        let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
-        let event_value = jumar_acl::event::aclrtCreateEventExWithFlag(cx, flag)?;
-        event_out.set(event_value);
-        Ok(())
-    })
-}
-
-/// Destroys an event.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyEvent(event: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyEvent, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(event)])?;
-        jumar_acl::event::aclrtDestroyEvent(cx, raw::handle(event))?;
-        Ok(())
-    })
-}
-
-/// Queues the recording of an event on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtRecordEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtRecordEvent, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::event::aclrtRecordEvent(cx, raw::handle(event), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Queues the recording of an event on a stream, with flags for capture.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtRecordEventWithFlag(
-    event: *mut c_void,
-    stream: *mut c_void,
-    flag: u32,
-) -> i32 {
-    raw::status(&calls::aclrtRecordEventWithFlag, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(event),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        jumar_acl::event::aclrtRecordEventWithFlag(
-            cx,
-            raw::handle(event),
-            raw::handle(stream),
-            flag,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the reset of an event on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtResetEvent, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::event::aclrtResetEvent(cx, raw::handle(event), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Returns whether an event was recorded.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -> i32 {
-    raw::status(&calls::aclrtQueryEvent, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(status)]
-        })?;
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
-        let status_value = jumar_acl::event::aclrtQueryEvent(cx, raw::handle(event))?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Returns whether the last recording of an event is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut u32) -> i32 {
-    raw::status(&calls::aclrtQueryEventStatus, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(status)]
-        })?;
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
-        let status_value = jumar_acl::event::aclrtQueryEventStatus(cx, raw::handle(event))?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Returns whether the waits for an event are done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *mut u32) -> i32 {
-    raw::status(&calls::aclrtQueryEventWaitStatus, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(status)]
-        })?;
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
-        let status_value = jumar_acl::event::aclrtQueryEventWaitStatus(cx, raw::handle(event))?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Waits until an event is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtSynchronizeEvent, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(event)])?;
-        jumar_acl::event::aclrtSynchronizeEvent(cx, raw::handle(event))?;
-        Ok(())
-    })
-}
-
-/// Waits until an event is done, with a time limit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSynchronizeEventWithTimeout(event: *mut c_void, timeout: i32) -> i32 {
-    raw::status(&calls::aclrtSynchronizeEventWithTimeout, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(timeout)]
-        })?;
-        jumar_acl::event::aclrtSynchronizeEventWithTimeout(cx, raw::handle(event), timeout)?;
-        Ok(())
-    })
-}
-
-/// Returns the time between two recorded events, in milliseconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtEventElapsedTime(
-    ms: *mut f32,
-    startEvent: *mut c_void,
-    endEvent: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtEventElapsedTime, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ms),
-                raw::ArgBits::word(startEvent),
-                raw::ArgBits::word(endEvent),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ms` is null or the address of a variable.
-        let ms_out = unsafe { raw::Out::<f32>::new(ms.cast(), "ms") }?;
-        let ms_value = jumar_acl::event::aclrtEventElapsedTime(
-            cx,
-            raw::handle(startEvent),
-            raw::handle(endEvent),
-        )?;
-        ms_out.set(ms_value);
-        Ok(())
-    })
-}
-
-/// Returns the time at which an event completed, in microseconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *mut u64) -> i32 {
-    raw::status(&calls::aclrtEventGetTimestamp, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(timestamp)]
-        })?;
-        // SAFETY: the caller guarantees that `timestamp` is null or the address of a variable.
-        let timestamp_out = unsafe { raw::Out::<u64>::new(timestamp.cast(), "timestamp") }?;
-        let timestamp_value = jumar_acl::event::aclrtEventGetTimestamp(cx, raw::handle(event))?;
-        timestamp_out.set(timestamp_value);
-        Ok(())
-    })
-}
-
-/// Queues a wait for an event on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtStreamWaitEvent, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(event)]
-        })?;
-        jumar_acl::event::aclrtStreamWaitEvent(cx, raw::handle(stream), raw::handle(event))?;
-        Ok(())
-    })
-}
-
-/// Queues a wait for an event on a stream, with a time limit and flags for capture.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamWaitEventWithFlag(
-    stream: *mut c_void,
-    event: *mut c_void,
-    timeout: u32,
-    flag: u32,
-) -> i32 {
-    raw::status(&calls::aclrtStreamWaitEventWithFlag, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(event),
-                raw::ArgBits::word(timeout),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        jumar_acl::event::aclrtStreamWaitEventWithFlag(
-            cx,
-            raw::handle(stream),
-            raw::handle(event),
-            timeout,
-            flag,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a wait for an event on a stream, with a time limit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
-    stream: *mut c_void,
-    event: *mut c_void,
-    timeout: i32,
-) -> i32 {
-    raw::status(&calls::aclrtStreamWaitEventWithTimeout, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(event),
-                raw::ArgBits::word(timeout),
-            ]
-        })?;
-        jumar_acl::event::aclrtStreamWaitEventWithTimeout(
-            cx,
-            raw::handle(stream),
-            raw::handle(event),
-            timeout,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the id of an event.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetEventId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(eventId)]
-        })?;
-        // SAFETY: the caller guarantees that `eventId` is null or the address of a variable.
-        let eventId_out = unsafe { raw::Out::<u32>::new(eventId.cast(), "eventId") }?;
-        let eventId_value = jumar_acl::event::aclrtGetEventId(cx, raw::handle(event))?;
-        eventId_out.set(eventId_value);
-        Ok(())
-    })
-}
-
-/// Returns how many more events can be created.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetEventAvailNum, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(eventCount)])?;
-        // SAFETY: the caller guarantees that `eventCount` is null or the address of a variable.
-        let eventCount_out = unsafe { raw::Out::<u32>::new(eventCount.cast(), "eventCount") }?;
-        let eventCount_value = jumar_acl::event::aclrtGetEventAvailNum(cx)?;
-        eventCount_out.set(eventCount_value);
-        Ok(())
-    })
-}
-
-/// Creates a token by which another process can open an event.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtIpcGetEventHandle(
-    event: *mut c_void,
-    handle: *mut types::aclrtIpcEventHandle,
-) -> i32 {
-    raw::status(&calls::aclrtIpcGetEventHandle, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(event), raw::ArgBits::word(handle)]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out =
-            unsafe { raw::Out::<types::aclrtIpcEventHandle>::new(handle.cast(), "handle") }?;
-        let handle_value = jumar_acl::event::aclrtIpcGetEventHandle(cx, raw::handle(event))?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Opens an event of another process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtIpcOpenEventHandle(
-    handle: types::aclrtIpcEventHandle,
-    event: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtIpcOpenEventHandle, |cx| {
-        raw::trace(cx, || [0, raw::ArgBits::word(event)])?;
-        // SAFETY: the caller guarantees that `event` is null or the address of a variable.
-        let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
-        let event_value = jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)?;
-        event_out.set(event_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Creates an event.
+    fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 =
+        status in event() -> (event out<Raw>);
+    /// Creates an event with flags that select its uses.
+    fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag: u32) -> i32 =
+        status in event(flag plain) -> (event out<Raw>);
+    /// Creates an event with flags that select its uses; it does not occupy one of the device's event ids.
+    fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, flag: u32) -> i32 =
+        status in event(flag plain) -> (event out<Raw>);
+    /// Destroys an event.
+    fn aclrtDestroyEvent(event: *mut c_void) -> i32 =
+        status in event(event handle) -> ();
+    /// Queues the recording of an event on a stream.
+    fn aclrtRecordEvent(event: *mut c_void, stream: *mut c_void) -> i32 =
+        status in event(event handle, stream handle) -> ();
+    /// Queues the recording of an event on a stream, with flags for capture.
+    fn aclrtRecordEventWithFlag(event: *mut c_void, stream: *mut c_void, flag: u32) -> i32 =
+        status in event(event handle, stream handle, flag plain) -> ();
+    /// Queues the reset of an event on a stream.
+    fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void) -> i32 =
+        status in event(event handle, stream handle) -> ();
+    /// Returns whether an event was recorded.
+    fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -> i32 =
+        status in event(event handle) -> (status out<u32>);
+    /// Returns whether the last recording of an event is done.
+    fn aclrtQueryEventStatus(event: *mut c_void, status: *mut u32) -> i32 =
+        status in event(event handle) -> (status out<u32>);
+    /// Returns whether the waits for an event are done.
+    fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *mut u32) -> i32 =
+        status in event(event handle) -> (status out<u32>);
+    /// Waits until an event is done.
+    fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 =
+        status in event(event handle) -> ();
+    /// Waits until an event is done, with a time limit.
+    fn aclrtSynchronizeEventWithTimeout(event: *mut c_void, timeout: i32) -> i32 =
+        status in event(event handle, timeout plain) -> ();
+    /// Returns the time between two recorded events, in milliseconds.
+    fn aclrtEventElapsedTime(ms: *mut f32, startEvent: *mut c_void, endEvent: *mut c_void) -> i32 =
+        status in event(startEvent handle, endEvent handle) -> (ms out<f32>);
+    /// Returns the time at which an event completed, in microseconds.
+    fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *mut u64) -> i32 =
+        status in event(event handle) -> (timestamp out<u64>);
+    /// Queues a wait for an event on a stream.
+    fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c_void) -> i32 =
+        status in event(stream handle, event handle) -> ();
+    /// Queues a wait for an event on a stream, with a time limit and flags for capture.
+    fn aclrtStreamWaitEventWithFlag(stream: *mut c_void, event: *mut c_void, timeout: u32, flag: u32) -> i32 =
+        status in event(stream handle, event handle, timeout plain, flag plain) -> ();
+    /// Queues a wait for an event on a stream, with a time limit.
+    fn aclrtStreamWaitEventWithTimeout(stream: *mut c_void, event: *mut c_void, timeout: i32) -> i32 =
+        status in event(stream handle, event handle, timeout plain) -> ();
+    /// Returns the id of an event.
+    fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) -> i32 =
+        status in event(event handle) -> (eventId out<u32>);
+    /// Returns how many more events can be created.
+    fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 =
+        status in event() -> (eventCount out<u32>);
+    /// Creates a token by which another process can open an event.
+    fn aclrtIpcGetEventHandle(event: *mut c_void, handle: *mut types::aclrtIpcEventHandle) -> i32 =
+        status in event(event handle) -> (handle out<types::aclrtIpcEventHandle>);
+    /// Opens an event of another process.
+    fn aclrtIpcOpenEventHandle(handle: types::aclrtIpcEventHandle, event: *mut *mut c_void) -> i32 =
+        status in event(handle plain) -> (event out<Raw>);
 }

@@ -8,163 +8,47 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Creates parameters for the feature search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvCreateInitPara(_fsNum: u64) -> *mut c_void {
-    raw::stub_value(&calls::aclfvCreateInitPara, std::ptr::null_mut())
-}
-
-/// Destroys parameters for the feature search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvDestroyInitPara(_initPara: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvDestroyInitPara)
-}
-
-/// Sets the largest number of matches of a search for one feature.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvSet1NTopNum(_initPara: *mut c_void, _maxTopNumFor1N: u32) -> i32 {
-    raw::stub(&calls::aclfvSet1NTopNum)
-}
-
-/// Sets the largest number of matches of a search for several features.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvSetNMTopNum(_initPara: *mut c_void, _maxTopNumForNM: u32) -> i32 {
-    raw::stub(&calls::aclfvSetNMTopNum)
-}
-
-/// Creates a description of features.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvCreateFeatureInfo(
-    _id0: u32,
-    _id1: u32,
-    _offset: u32,
-    _featureLen: u32,
-    _featureCount: u32,
-    _featureData: *mut u8,
-    _featureDataLen: u32,
-) -> *mut c_void {
-    raw::stub_value(&calls::aclfvCreateFeatureInfo, std::ptr::null_mut())
-}
-
-/// Destroys a description of features.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvDestroyFeatureInfo(_featureInfo: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvDestroyFeatureInfo)
-}
-
-/// Creates a range of feature stores.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvCreateRepoRange(
-    _id0Min: u32,
-    _id0Max: u32,
-    _id1Min: u32,
-    _id1Max: u32,
-) -> *mut c_void {
-    raw::stub_value(&calls::aclfvCreateRepoRange, std::ptr::null_mut())
-}
-
-/// Destroys a range of feature stores.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvDestroyRepoRange(_repoRange: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvDestroyRepoRange)
-}
-
-/// Creates a table of features to search for.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvCreateQueryTable(
-    _queryCnt: u32,
-    _tableLen: u32,
-    _tableData: *mut u8,
-    _tableDataLen: u32,
-) -> *mut c_void {
-    raw::stub_value(&calls::aclfvCreateQueryTable, std::ptr::null_mut())
-}
-
-/// Destroys a table of features to search for.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvDestroyQueryTable(_queryTable: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvDestroyQueryTable)
-}
-
-/// Creates the input of a search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvCreateSearchInput(
-    _queryTable: *mut c_void,
-    _repoRange: *mut c_void,
-    _topk: u32,
-) -> *mut c_void {
-    raw::stub_value(&calls::aclfvCreateSearchInput, std::ptr::null_mut())
-}
-
-/// Destroys the input of a search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvDestroySearchInput(_searchInput: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvDestroySearchInput)
-}
-
-/// Creates a buffer for the result of a search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvCreateSearchResult(
-    _queryCnt: u32,
-    _resultNum: *mut u32,
-    _resultNumDataLen: u32,
-    _id0: *mut u32,
-    _id1: *mut u32,
-    _resultOffset: *mut u32,
-    _resultDistance: *mut f32,
-    _dataLen: u32,
-) -> *mut c_void {
-    raw::stub_value(&calls::aclfvCreateSearchResult, std::ptr::null_mut())
-}
-
-/// Destroys the result of a search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvDestroySearchResult(_searchResult: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvDestroySearchResult)
-}
-
-/// Initialises the feature search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvInit(_initPara: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvInit)
-}
-
-/// Finalises the feature search.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvRelease() -> i32 {
-    raw::stub(&calls::aclfvRelease)
-}
-
-/// Adds features to a store.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvRepoAdd(_type: u32, _featureInfo: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvRepoAdd)
-}
-
-/// Deletes stores of features.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvRepoDel(_type: u32, _repoRange: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvRepoDel)
-}
-
-/// Deletes a feature.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvDel(_featureInfo: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvDel)
-}
-
-/// Changes a feature.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvModify(_featureInfo: *mut c_void) -> i32 {
-    raw::stub(&calls::aclfvModify)
-}
-
-/// Searches for features.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclfvSearch(
-    _type: u32,
-    _searchInput: *mut c_void,
-    _searchRst: *mut c_void,
-) -> i32 {
-    raw::stub(&calls::aclfvSearch)
+raw::stubs! {
+    /// Creates parameters for the feature search.
+    fn aclfvCreateInitPara(fsNum: u64) -> *mut c_void = stub_value(std::ptr::null_mut());
+    /// Destroys parameters for the feature search.
+    fn aclfvDestroyInitPara(initPara: *mut c_void) -> i32 = stub;
+    /// Sets the largest number of matches of a search for one feature.
+    fn aclfvSet1NTopNum(initPara: *mut c_void, maxTopNumFor1N: u32) -> i32 = stub;
+    /// Sets the largest number of matches of a search for several features.
+    fn aclfvSetNMTopNum(initPara: *mut c_void, maxTopNumForNM: u32) -> i32 = stub;
+    /// Creates a description of features.
+    fn aclfvCreateFeatureInfo(id0: u32, id1: u32, offset: u32, featureLen: u32, featureCount: u32, featureData: *mut u8, featureDataLen: u32) -> *mut c_void = stub_value(std::ptr::null_mut());
+    /// Destroys a description of features.
+    fn aclfvDestroyFeatureInfo(featureInfo: *mut c_void) -> i32 = stub;
+    /// Creates a range of feature stores.
+    fn aclfvCreateRepoRange(id0Min: u32, id0Max: u32, id1Min: u32, id1Max: u32) -> *mut c_void = stub_value(std::ptr::null_mut());
+    /// Destroys a range of feature stores.
+    fn aclfvDestroyRepoRange(repoRange: *mut c_void) -> i32 = stub;
+    /// Creates a table of features to search for.
+    fn aclfvCreateQueryTable(queryCnt: u32, tableLen: u32, tableData: *mut u8, tableDataLen: u32) -> *mut c_void = stub_value(std::ptr::null_mut());
+    /// Destroys a table of features to search for.
+    fn aclfvDestroyQueryTable(queryTable: *mut c_void) -> i32 = stub;
+    /// Creates the input of a search.
+    fn aclfvCreateSearchInput(queryTable: *mut c_void, repoRange: *mut c_void, topk: u32) -> *mut c_void = stub_value(std::ptr::null_mut());
+    /// Destroys the input of a search.
+    fn aclfvDestroySearchInput(searchInput: *mut c_void) -> i32 = stub;
+    /// Creates a buffer for the result of a search.
+    fn aclfvCreateSearchResult(queryCnt: u32, resultNum: *mut u32, resultNumDataLen: u32, id0: *mut u32, id1: *mut u32, resultOffset: *mut u32, resultDistance: *mut f32, dataLen: u32) -> *mut c_void = stub_value(std::ptr::null_mut());
+    /// Destroys the result of a search.
+    fn aclfvDestroySearchResult(searchResult: *mut c_void) -> i32 = stub;
+    /// Initialises the feature search.
+    fn aclfvInit(initPara: *mut c_void) -> i32 = stub;
+    /// Finalises the feature search.
+    fn aclfvRelease() -> i32 = stub;
+    /// Adds features to a store.
+    fn aclfvRepoAdd(r#type: u32, featureInfo: *mut c_void) -> i32 = stub;
+    /// Deletes stores of features.
+    fn aclfvRepoDel(r#type: u32, repoRange: *mut c_void) -> i32 = stub;
+    /// Deletes a feature.
+    fn aclfvDel(featureInfo: *mut c_void) -> i32 = stub;
+    /// Changes a feature.
+    fn aclfvModify(featureInfo: *mut c_void) -> i32 = stub;
+    /// Searches for features.
+    fn aclfvSearch(r#type: u32, searchInput: *mut c_void, searchRst: *mut c_void) -> i32 = stub;
 }

@@ -12,95 +12,23 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Chooses a group of cores.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetGroup(groupId: i32) -> i32 {
-    raw::status(&calls::aclrtSetGroup, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(groupId)])?;
-        jumar_acl::group::aclrtSetGroup(cx, groupId)?;
-        Ok(())
-    })
-}
-
-/// Returns the number of groups of cores.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetGroupCount(count: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetGroupCount, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(count)])?;
-        // SAFETY: the caller guarantees that `count` is null or the address of a variable.
-        let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
-        let count_value = jumar_acl::group::aclrtGetGroupCount(cx)?;
-        count_out.set(count_value);
-        Ok(())
-    })
-}
-
-/// Creates an object for the description of groups.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateGroupInfo() -> *mut c_void {
-    raw::value(&calls::aclrtCreateGroupInfo, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::group::aclrtCreateGroupInfo(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys the description of groups.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyGroupInfo(groupInfo: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyGroupInfo, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(groupInfo)])?;
-        jumar_acl::group::aclrtDestroyGroupInfo(cx, raw::handle(groupInfo))?;
-        Ok(())
-    })
-}
-
-/// Fills in the description of all groups.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetAllGroupInfo(groupInfo: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtGetAllGroupInfo, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(groupInfo)])?;
-        jumar_acl::group::aclrtGetAllGroupInfo(cx, raw::handle(groupInfo))?;
-        Ok(())
-    })
-}
-
-/// Reads one number of the description of a group.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetGroupInfoDetail(
-    groupInfo: *mut c_void,
-    groupIndex: i32,
-    attr: u32,
-    attrValue: *mut c_void,
-    valueLen: usize,
-    paramRetSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtGetGroupInfoDetail, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(groupInfo),
-                raw::ArgBits::word(groupIndex),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrValue),
-                raw::ArgBits::word(valueLen),
-                raw::ArgBits::word(paramRetSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrValue` is null or an array of that many.
-        let attrValue_out =
-            unsafe { raw::OutArray::<u8>::new(attrValue.cast(), valueLen, "attrValue") }?;
-        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
-        let paramRetSize_out =
-            unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        let (attrValue_value, paramRetSize_value) = jumar_acl::group::aclrtGetGroupInfoDetail(
-            cx,
-            raw::handle(groupInfo),
-            groupIndex,
-            attr,
-            valueLen,
-        )?;
-        attrValue_out.set(&attrValue_value)?;
-        paramRetSize_out.set(paramRetSize_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Chooses a group of cores.
+    fn aclrtSetGroup(groupId: i32) -> i32 =
+        status in group(groupId plain) -> ();
+    /// Returns the number of groups of cores.
+    fn aclrtGetGroupCount(count: *mut u32) -> i32 =
+        status in group() -> (count out<u32>);
+    /// Creates an object for the description of groups.
+    fn aclrtCreateGroupInfo() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in group() -> ();
+    /// Destroys the description of groups.
+    fn aclrtDestroyGroupInfo(groupInfo: *mut c_void) -> i32 =
+        status in group(groupInfo handle) -> ();
+    /// Fills in the description of all groups.
+    fn aclrtGetAllGroupInfo(groupInfo: *mut c_void) -> i32 =
+        status in group(groupInfo handle) -> ();
+    /// Reads one number of the description of a group.
+    fn aclrtGetGroupInfoDetail(groupInfo: *mut c_void, groupIndex: i32, attr: u32, attrValue: *mut c_void, valueLen: usize, paramRetSize: *mut usize) -> i32 =
+        status in group(groupInfo handle, groupIndex plain, attr plain, valueLen plain) -> (attrValue array<u8>(valueLen), paramRetSize out<usize>);
 }

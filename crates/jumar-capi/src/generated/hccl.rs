@@ -11,1073 +11,151 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Reduces the buffers of all ranks into a buffer on every rank.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclAllReduce(
-    sendBuf: *mut c_void,
-    recvBuf: *mut c_void,
-    count: u64,
-    dataType: u32,
-    op: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclAllReduce, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendBuf),
-                raw::ArgBits::word(recvBuf),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(op),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclAllReduce(
-            cx,
-            sendBuf.expose_provenance(),
-            recvBuf.expose_provenance(),
-            count,
-            dataType,
-            op,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Reduces the buffers of all ranks into a buffer on every rank.
+    fn HcclAllReduce(sendBuf: *mut c_void, recvBuf: *mut c_void, count: u64, dataType: u32, op: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendBuf address, recvBuf address, count plain, dataType plain, op plain, comm handle, stream handle) -> ();
+    /// Copies the root's buffer to all ranks.
+    fn HcclBroadcast(buf: *mut c_void, count: u64, dataType: u32, root: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(buf address, count plain, dataType plain, root plain, comm handle, stream handle) -> ();
+    /// Reduces the buffers of all ranks and leaves each rank its part.
+    fn HcclReduceScatter(sendBuf: *mut c_void, recvBuf: *mut c_void, recvCount: u64, dataType: u32, op: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendBuf address, recvBuf address, recvCount plain, dataType plain, op plain, comm handle, stream handle) -> ();
+    /// Distributes the root's buffer over the ranks.
+    fn HcclScatter(sendBuf: *mut c_void, recvBuf: *mut c_void, recvCount: u64, dataType: u32, root: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendBuf address, recvBuf address, recvCount plain, dataType plain, root plain, comm handle, stream handle) -> ();
+    /// Concatenates the buffers of all ranks on every rank.
+    fn HcclAllGather(sendBuf: *mut c_void, recvBuf: *mut c_void, sendCount: u64, dataType: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendBuf address, recvBuf address, sendCount plain, dataType plain, comm handle, stream handle) -> ();
+    /// Sends a buffer to another rank.
+    fn HcclSend(sendBuf: *mut c_void, count: u64, dataType: u32, destRank: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendBuf address, count plain, dataType plain, destRank plain, comm handle, stream handle) -> ();
+    /// Receives a buffer from another rank.
+    fn HcclRecv(recvBuf: *mut c_void, count: u64, dataType: u32, srcRank: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(recvBuf address, count plain, dataType plain, srcRank plain, comm handle, stream handle) -> ();
+    /// Exchanges parts of equal length between all ranks.
+    fn HcclAlltoAll(sendBuf: *const c_void, sendCount: u64, sendType: u32, recvBuf: *const c_void, recvCount: u64, recvType: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendBuf address, sendCount plain, sendType plain, recvBuf address, recvCount plain, recvType plain, comm handle, stream handle) -> ();
+    /// Reduces the buffers of all ranks into a buffer on the root.
+    fn HcclReduce(sendBuf: *mut c_void, recvBuf: *mut c_void, count: u64, dataType: u32, op: u32, root: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendBuf address, recvBuf address, count plain, dataType plain, op plain, root plain, comm handle, stream handle) -> ();
+    /// Runs several sends and receives as one operation.
+    fn HcclBatchSendRecv(sendRecvInfo: *mut types::HcclSendRecvItem, itemNum: u32, comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(sendRecvInfo slice<types::HcclSendRecvItem>(raw::count(itemNum)), itemNum plain, comm handle, stream handle) -> ();
+    /// Creates a communicator from a rank table file.
+    fn HcclCommInitClusterInfo(clusterInfo: *const c_char, rank: u32, comm: *mut *mut c_void) -> u32 =
+        hccl_status in hccl(clusterInfo text, rank plain) -> (comm out<Raw>);
+    /// Creates the information by which ranks find each other.
+    fn HcclGetRootInfo(rootInfo: *mut types::HcclRootInfo) -> u32 =
+        hccl_status in hccl() -> (rootInfo out<types::HcclRootInfo>);
+    /// Creates a communicator from the root information.
+    fn HcclCommInitRootInfo(nRanks: u32, rootInfo: *const types::HcclRootInfo, rank: u32, comm: *mut *mut c_void) -> u32 =
+        hccl_status in hccl(nRanks plain, rootInfo input, rank plain) -> (comm out<Raw>);
+    /// Sets an option for all communicators of the process.
+    fn HcclSetConfig(config: u32, configValue: types::HcclConfigValue) -> u32 =
+        hccl_status in hccl(config plain, configValue plain) -> ();
+    /// Reads an option of the process.
+    fn HcclGetConfig(config: u32, configValue: *mut types::HcclConfigValue) -> u32 =
+        hccl_status in hccl(config plain) -> (configValue out<types::HcclConfigValue>);
+    /// Copies a communicator's name into a buffer of 128 bytes.
+    fn HcclGetCommName(comm: *mut c_void, commName: *mut c_char) -> u32 =
+        hccl_status in hccl(comm handle) -> (commName array<u8>(128));
+    /// Finds a communicator by its name.
+    fn HcclCommGetHandleWithName(commName: *const c_char, comm: *mut *mut c_void) -> u32 =
+        hccl_status in hccl(commName text) -> (comm out<Raw>);
+    /// Returns the number of ranks of a communicator.
+    fn HcclGetRankSize(comm: *mut c_void, rankSize: *mut u32) -> u32 =
+        hccl_status in hccl(comm handle) -> (rankSize out<u32>);
+    /// Returns the caller's rank in a communicator.
+    fn HcclGetRankId(comm: *mut c_void, rank: *mut u32) -> u32 =
+        hccl_status in hccl(comm handle) -> (rank out<u32>);
+    /// Blocks the stream until the streams of all ranks have reached the barrier.
+    fn HcclBarrier(comm: *mut c_void, stream: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle, stream handle) -> ();
+    /// Destroys a communicator.
+    fn HcclCommDestroy(comm: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle) -> ();
+    /// Creates the communicators of several devices of the process.
+    fn HcclCommInitAll(ndev: u32, devices: *mut i32, comms: *mut *mut c_void) -> u32 =
+        hccl_status in hccl(ndev plain, devices slice<i32>(raw::count(ndev))) -> (comms array<Raw>(raw::count(ndev)));
+    /// Returns the error of an operation that failed after its call returned.
+    fn HcclGetCommAsyncError(comm: *mut c_void, asyncError: *mut u32) -> u32 =
+        hccl_status in hccl(comm handle) -> (asyncError out<u32>);
+    /// Returns the text of a code.
+    fn HcclGetErrorString(code: u32) -> *const c_char =
+        value(c"".as_ptr(), raw::text_address) in hccl(code plain) -> ();
+    /// Returns how many fields of the configuration the library knows.
+    fn HcclGetCommConfigCapability() -> u32 =
+        value(0, std::convert::identity) in hccl() -> ();
+    /// Suspends a communicator.
+    fn HcclCommSuspend(comm: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle) -> ();
+    /// Resumes a suspended communicator.
+    fn HcclCommResume(comm: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle) -> ();
+    /// Reads a communicator's status by its name.
+    fn HcclCommGetStatus(commId: *const c_char, status: *mut u32) -> u32 =
+        hccl_status in hccl(commId text) -> (status out<u32>);
+    /// Reserves an address range for direct access by other ranks.
+    fn HcclCommSetMemoryRange(comm: *mut c_void, baseVirPtr: *mut c_void, size: usize, alignment: usize, flags: u64) -> u32 =
+        hccl_status in hccl(comm handle, baseVirPtr address, size plain, alignment plain, flags plain) -> ();
+    /// Releases a reserved address range.
+    fn HcclCommUnsetMemoryRange(comm: *mut c_void, baseVirPtr: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle, baseVirPtr address) -> ();
+    /// Makes mapped memory of a reserved range accessible to other ranks.
+    fn HcclCommActivateCommMemory(comm: *mut c_void, virPtr: *mut c_void, size: usize, offset: usize, handle: *mut c_void, flags: u64) -> u32 =
+        hccl_status in hccl(comm handle, virPtr address, size plain, offset plain, handle handle, flags plain) -> ();
+    /// Withdraws memory from the access of other ranks.
+    fn HcclCommDeactivateCommMemory(comm: *mut c_void, virPtr: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle, virPtr address) -> ();
+    /// Switches ranks between their network cards.
+    fn HcclCommWorkingDevNicSet(comm: *mut c_void, ranks: *mut u32, useBackup: *mut u8, nRanks: u32) -> u32 =
+        hccl_status in hccl(comm handle, ranks slice<u32>(raw::count(nRanks)), useBackup address, nRanks plain) -> ();
+    /// Starts a group of operations.
+    fn HcclGroupStart() -> u32 =
+        hccl_status in hccl() -> ();
+    /// Ends a group of operations and submits them together.
+    fn HcclGroupEnd() -> u32 =
+        hccl_status in hccl() -> ();
+    /// Registers memory as a symmetric window of all ranks.
+    fn HcclCommSymWinRegister(comm: *mut c_void, addr: *mut c_void, size: u64, winHandle: *mut *mut c_void, flag: u32) -> u32 =
+        hccl_status in hccl(comm handle, addr address, size plain, flag plain) -> (winHandle out<Raw>);
+    /// Removes a symmetric window.
+    fn HcclCommSymWinDeregister(winHandle: *mut c_void) -> u32 =
+        hccl_status in hccl(winHandle handle) -> ();
+    /// Finds the symmetric window that contains an address.
+    fn HcclCommSymWinGet(comm: *mut c_void, ptr: *mut c_void, size: usize, winHandle: *mut *mut c_void, offset: *mut usize) -> u32 =
+        hccl_status in hccl(comm handle, ptr address, size plain) -> (winHandle out<Raw>, offset out<usize>);
+    /// Returns how a communicator is configured.
+    fn HcclConfigGetInfo(comm: *mut c_void, cfgType: i32, infoLen: u32, info: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle, cfgType plain, infoLen plain) -> (info array<u8>(raw::count(infoLen)));
+    /// Reads address and size of the communicator's internal buffer.
+    fn HcclGetHcclBuffer(comm: *mut c_void, buffer: *mut *mut c_void, size: *mut u64) -> u32 =
+        hccl_status in hccl(comm handle) -> (buffer out<usize>, size out<u64>);
+    /// Creates the root information of one of several roots.
+    fn HcclGetRootInfoScalable(rootInfo: *mut types::HcclRootInfo) -> u32 =
+        hccl_status in hccl() -> (rootInfo out<types::HcclRootInfo>);
+    /// Sets an option of one communicator.
+    fn HcclSetCommConfig(comm: *mut c_void, config: u32, configValue: types::HcclConfigValue) -> u32 =
+        hccl_status in hccl(comm handle, config plain, configValue plain) -> ();
+    /// Reads an option of one communicator.
+    fn HcclGetCommConfig(comm: *mut c_void, config: u32, configValue: *mut types::HcclConfigValue) -> u32 =
+        hccl_status in hccl(comm handle, config plain) -> (configValue out<types::HcclConfigValue>);
+    /// Registers memory for one-sided access.
+    fn HcclCommRegister(comm: *mut c_void, addr: *mut c_void, size: u64, handle: *mut *mut c_void, flag: u32) -> u32 =
+        hccl_status in hccl(comm handle, addr address, size plain, flag plain) -> (handle out<usize>);
+    /// Removes memory from one-sided access.
+    fn HcclCommDeregister(comm: *mut c_void, handle: *mut c_void) -> u32 =
+        hccl_status in hccl(comm handle, handle handle) -> ();
+    /// Exchanges the addresses of registered memory with other ranks.
+    fn HcclCommExchangeMem(comm: *mut c_void, windowHandle: *mut c_void, peerRanks: *mut u32, peerRankNum: u32) -> u32 =
+        hccl_status in hccl(comm handle, windowHandle handle, peerRanks slice<u32>(raw::count(peerRankNum)), peerRankNum plain) -> ();
 }
 
-/// Copies the root's buffer to all ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclBroadcast(
-    buf: *mut c_void,
-    count: u64,
-    dataType: u32,
-    root: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclBroadcast, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(root),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclBroadcast(
-            cx,
-            buf.expose_provenance(),
-            count,
-            dataType,
-            root,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Reduces the buffers of all ranks and leaves each rank its part.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclReduceScatter(
-    sendBuf: *mut c_void,
-    recvBuf: *mut c_void,
-    recvCount: u64,
-    dataType: u32,
-    op: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclReduceScatter, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendBuf),
-                raw::ArgBits::word(recvBuf),
-                raw::ArgBits::word(recvCount),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(op),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclReduceScatter(
-            cx,
-            sendBuf.expose_provenance(),
-            recvBuf.expose_provenance(),
-            recvCount,
-            dataType,
-            op,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Distributes the root's buffer over the ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclScatter(
-    sendBuf: *mut c_void,
-    recvBuf: *mut c_void,
-    recvCount: u64,
-    dataType: u32,
-    root: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclScatter, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendBuf),
-                raw::ArgBits::word(recvBuf),
-                raw::ArgBits::word(recvCount),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(root),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclScatter(
-            cx,
-            sendBuf.expose_provenance(),
-            recvBuf.expose_provenance(),
-            recvCount,
-            dataType,
-            root,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Concatenates the buffers of all ranks on every rank.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclAllGather(
-    sendBuf: *mut c_void,
-    recvBuf: *mut c_void,
-    sendCount: u64,
-    dataType: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclAllGather, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendBuf),
-                raw::ArgBits::word(recvBuf),
-                raw::ArgBits::word(sendCount),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclAllGather(
-            cx,
-            sendBuf.expose_provenance(),
-            recvBuf.expose_provenance(),
-            sendCount,
-            dataType,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sends a buffer to another rank.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclSend(
-    sendBuf: *mut c_void,
-    count: u64,
-    dataType: u32,
-    destRank: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclSend, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendBuf),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(destRank),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclSend(
-            cx,
-            sendBuf.expose_provenance(),
-            count,
-            dataType,
-            destRank,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Receives a buffer from another rank.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclRecv(
-    recvBuf: *mut c_void,
-    count: u64,
-    dataType: u32,
-    srcRank: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclRecv, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(recvBuf),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(srcRank),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclRecv(
-            cx,
-            recvBuf.expose_provenance(),
-            count,
-            dataType,
-            srcRank,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Exchanges parts of equal length between all ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclAlltoAll(
-    sendBuf: *const c_void,
-    sendCount: u64,
-    sendType: u32,
-    recvBuf: *const c_void,
-    recvCount: u64,
-    recvType: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclAlltoAll, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendBuf),
-                raw::ArgBits::word(sendCount),
-                raw::ArgBits::word(sendType),
-                raw::ArgBits::word(recvBuf),
-                raw::ArgBits::word(recvCount),
-                raw::ArgBits::word(recvType),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclAlltoAll(
-            cx,
-            sendBuf.expose_provenance(),
-            sendCount,
-            sendType,
-            recvBuf.expose_provenance(),
-            recvCount,
-            recvType,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Reduces the buffers of all ranks into a buffer on the root.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclReduce(
-    sendBuf: *mut c_void,
-    recvBuf: *mut c_void,
-    count: u64,
-    dataType: u32,
-    op: u32,
-    root: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclReduce, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendBuf),
-                raw::ArgBits::word(recvBuf),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(op),
-                raw::ArgBits::word(root),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::hccl::HcclReduce(
-            cx,
-            sendBuf.expose_provenance(),
-            recvBuf.expose_provenance(),
-            count,
-            dataType,
-            op,
-            root,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Runs several sends and receives as one operation.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclBatchSendRecv(
-    sendRecvInfo: *mut types::HcclSendRecvItem,
-    itemNum: u32,
-    comm: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclBatchSendRecv, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(sendRecvInfo),
-                raw::ArgBits::word(itemNum),
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `sendRecvInfo` is null or an array of that many values.
-        let sendRecvInfo = unsafe {
-            raw::slice::<types::HcclSendRecvItem>(
-                sendRecvInfo.cast(),
-                raw::count(itemNum),
-                "sendRecvInfo",
-            )
-        }?;
-        jumar_acl::hccl::HcclBatchSendRecv(
-            cx,
-            sendRecvInfo,
-            itemNum,
-            raw::handle(comm),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates a communicator from a rank table file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommInitClusterInfo(
-    clusterInfo: *const c_char,
-    rank: u32,
-    comm: *mut *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommInitClusterInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(clusterInfo),
-                raw::ArgBits::word(rank),
-                raw::ArgBits::word(comm),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `clusterInfo` is null or a text that ends in a zero byte.
-        let clusterInfo = unsafe { raw::text(clusterInfo) };
-        // SAFETY: the caller guarantees that `comm` is null or the address of a variable.
-        let comm_out = unsafe { raw::Out::<Raw>::new(comm.cast(), "comm") }?;
-        let comm_value = jumar_acl::hccl::HcclCommInitClusterInfo(cx, clusterInfo, rank)?;
-        comm_out.set(comm_value);
-        Ok(())
-    })
-}
-
-/// Creates the information by which ranks find each other.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetRootInfo(rootInfo: *mut types::HcclRootInfo) -> u32 {
-    raw::hccl_status(&calls::HcclGetRootInfo, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(rootInfo)])?;
-        // SAFETY: the caller guarantees that `rootInfo` is null or the address of a variable.
-        let rootInfo_out =
-            unsafe { raw::Out::<types::HcclRootInfo>::new(rootInfo.cast(), "rootInfo") }?;
-        let rootInfo_value = jumar_acl::hccl::HcclGetRootInfo(cx)?;
-        rootInfo_out.set(*rootInfo_value);
-        Ok(())
-    })
-}
-
-/// Creates a communicator from the root information.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommInitRootInfo(
-    nRanks: u32,
-    rootInfo: *const types::HcclRootInfo,
-    rank: u32,
-    comm: *mut *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommInitRootInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(nRanks),
-                raw::ArgBits::word(rootInfo),
-                raw::ArgBits::word(rank),
-                raw::ArgBits::word(comm),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `rootInfo` is null or the address of a value.
-        let rootInfo = unsafe { raw::input(rootInfo, "rootInfo") }?;
-        // SAFETY: the caller guarantees that `comm` is null or the address of a variable.
-        let comm_out = unsafe { raw::Out::<Raw>::new(comm.cast(), "comm") }?;
-        let comm_value = jumar_acl::hccl::HcclCommInitRootInfo(cx, nRanks, rootInfo, rank)?;
-        comm_out.set(comm_value);
-        Ok(())
-    })
-}
-
-/// Sets an option for all communicators of the process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclSetConfig(config: u32, configValue: types::HcclConfigValue) -> u32 {
-    raw::hccl_status(&calls::HcclSetConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(config), 0])?;
-        jumar_acl::hccl::HcclSetConfig(cx, config, configValue)?;
-        Ok(())
-    })
-}
-
-/// Reads an option of the process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetConfig(
-    config: u32,
-    configValue: *mut types::HcclConfigValue,
-) -> u32 {
-    raw::hccl_status(&calls::HcclGetConfig, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(config), raw::ArgBits::word(configValue)]
-        })?;
-        // SAFETY: the caller guarantees that `configValue` is null or the address of a variable.
-        let configValue_out =
-            unsafe { raw::Out::<types::HcclConfigValue>::new(configValue.cast(), "configValue") }?;
-        let configValue_value = jumar_acl::hccl::HcclGetConfig(cx, config)?;
-        configValue_out.set(configValue_value);
-        Ok(())
-    })
-}
-
-/// Copies a communicator's name into a buffer of 128 bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetCommName(comm: *mut c_void, commName: *mut c_char) -> u32 {
-    raw::hccl_status(&calls::HcclGetCommName, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(commName)]
-        })?;
-        // SAFETY: the caller guarantees that `commName` is null or an array of that many.
-        let commName_out = unsafe { raw::OutArray::<u8>::new(commName.cast(), 128, "commName") }?;
-        let commName_value = jumar_acl::hccl::HcclGetCommName(cx, raw::handle(comm))?;
-        commName_out.set(commName_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Finds a communicator by its name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommGetHandleWithName(
-    commName: *const c_char,
-    comm: *mut *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommGetHandleWithName, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(commName), raw::ArgBits::word(comm)]
-        })?;
-        // SAFETY: the caller guarantees that `commName` is null or a text that ends in a zero byte.
-        let commName = unsafe { raw::text(commName) };
-        // SAFETY: the caller guarantees that `comm` is null or the address of a variable.
-        let comm_out = unsafe { raw::Out::<Raw>::new(comm.cast(), "comm") }?;
-        let comm_value = jumar_acl::hccl::HcclCommGetHandleWithName(cx, commName)?;
-        comm_out.set(comm_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of ranks of a communicator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetRankSize(comm: *mut c_void, rankSize: *mut u32) -> u32 {
-    raw::hccl_status(&calls::HcclGetRankSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(rankSize)]
-        })?;
-        // SAFETY: the caller guarantees that `rankSize` is null or the address of a variable.
-        let rankSize_out = unsafe { raw::Out::<u32>::new(rankSize.cast(), "rankSize") }?;
-        let rankSize_value = jumar_acl::hccl::HcclGetRankSize(cx, raw::handle(comm))?;
-        rankSize_out.set(rankSize_value);
-        Ok(())
-    })
-}
-
-/// Returns the caller's rank in a communicator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetRankId(comm: *mut c_void, rank: *mut u32) -> u32 {
-    raw::hccl_status(&calls::HcclGetRankId, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(comm), raw::ArgBits::word(rank)])?;
-        // SAFETY: the caller guarantees that `rank` is null or the address of a variable.
-        let rank_out = unsafe { raw::Out::<u32>::new(rank.cast(), "rank") }?;
-        let rank_value = jumar_acl::hccl::HcclGetRankId(cx, raw::handle(comm))?;
-        rank_out.set(rank_value);
-        Ok(())
-    })
-}
-
-/// Blocks the stream until the streams of all ranks have reached the barrier.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclBarrier(comm: *mut c_void, stream: *mut c_void) -> u32 {
-    raw::hccl_status(&calls::HcclBarrier, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::hccl::HcclBarrier(cx, raw::handle(comm), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Destroys a communicator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommDestroy(comm: *mut c_void) -> u32 {
-    raw::hccl_status(&calls::HcclCommDestroy, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(comm)])?;
-        jumar_acl::hccl::HcclCommDestroy(cx, raw::handle(comm))?;
-        Ok(())
-    })
-}
-
-/// Creates the communicators of several devices of the process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommInitAll(
-    ndev: u32,
-    devices: *mut i32,
-    comms: *mut *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommInitAll, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ndev),
-                raw::ArgBits::word(devices),
-                raw::ArgBits::word(comms),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devices` is null or an array of that many values.
-        let devices = unsafe { raw::slice::<i32>(devices.cast(), raw::count(ndev), "devices") }?;
-        // SAFETY: the caller guarantees that `comms` is null or an array of that many.
-        let comms_out =
-            unsafe { raw::OutArray::<Raw>::new(comms.cast(), raw::count(ndev), "comms") }?;
-        let comms_value = jumar_acl::hccl::HcclCommInitAll(cx, ndev, devices)?;
-        comms_out.set(&comms_value)?;
-        Ok(())
-    })
-}
-
-/// Returns the error of an operation that failed after its call returned.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetCommAsyncError(comm: *mut c_void, asyncError: *mut u32) -> u32 {
-    raw::hccl_status(&calls::HcclGetCommAsyncError, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(asyncError)]
-        })?;
-        // SAFETY: the caller guarantees that `asyncError` is null or the address of a variable.
-        let asyncError_out = unsafe { raw::Out::<u32>::new(asyncError.cast(), "asyncError") }?;
-        let asyncError_value = jumar_acl::hccl::HcclGetCommAsyncError(cx, raw::handle(comm))?;
-        asyncError_out.set(asyncError_value);
-        Ok(())
-    })
-}
-
-/// Returns the text of a code.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetErrorString(code: u32) -> *const c_char {
-    raw::value(&calls::HcclGetErrorString, c"".as_ptr(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(code)])?;
-        let answer = jumar_acl::hccl::HcclGetErrorString(cx, code)?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Returns how many fields of the configuration the library knows.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetCommConfigCapability() -> u32 {
-    raw::value(&calls::HcclGetCommConfigCapability, 0, |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::hccl::HcclGetCommConfigCapability(cx)?;
-        Ok(answer)
-    })
-}
-
-/// Suspends a communicator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommSuspend(comm: *mut c_void) -> u32 {
-    raw::hccl_status(&calls::HcclCommSuspend, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(comm)])?;
-        jumar_acl::hccl::HcclCommSuspend(cx, raw::handle(comm))?;
-        Ok(())
-    })
-}
-
-/// Resumes a suspended communicator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommResume(comm: *mut c_void) -> u32 {
-    raw::hccl_status(&calls::HcclCommResume, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(comm)])?;
-        jumar_acl::hccl::HcclCommResume(cx, raw::handle(comm))?;
-        Ok(())
-    })
-}
-
-/// Reads a communicator's status by its name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommGetStatus(commId: *const c_char, status: *mut u32) -> u32 {
-    raw::hccl_status(&calls::HcclCommGetStatus, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(commId), raw::ArgBits::word(status)]
-        })?;
-        // SAFETY: the caller guarantees that `commId` is null or a text that ends in a zero byte.
-        let commId = unsafe { raw::text(commId) };
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
-        let status_value = jumar_acl::hccl::HcclCommGetStatus(cx, commId)?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Reserves an address range for direct access by other ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommSetMemoryRange(
-    comm: *mut c_void,
-    baseVirPtr: *mut c_void,
-    size: usize,
-    alignment: usize,
-    flags: u64,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommSetMemoryRange, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(baseVirPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(alignment),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        jumar_acl::hccl::HcclCommSetMemoryRange(
-            cx,
-            raw::handle(comm),
-            baseVirPtr.expose_provenance(),
-            size,
-            alignment,
-            flags,
-        )?;
-        Ok(())
-    })
-}
-
-/// Releases a reserved address range.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommUnsetMemoryRange(
-    comm: *mut c_void,
-    baseVirPtr: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommUnsetMemoryRange, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(baseVirPtr)]
-        })?;
-        jumar_acl::hccl::HcclCommUnsetMemoryRange(
-            cx,
-            raw::handle(comm),
-            baseVirPtr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Makes mapped memory of a reserved range accessible to other ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommActivateCommMemory(
-    comm: *mut c_void,
-    virPtr: *mut c_void,
-    size: usize,
-    offset: usize,
-    handle: *mut c_void,
-    flags: u64,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommActivateCommMemory, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(virPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        jumar_acl::hccl::HcclCommActivateCommMemory(
-            cx,
-            raw::handle(comm),
-            virPtr.expose_provenance(),
-            size,
-            offset,
-            raw::handle(handle),
-            flags,
-        )?;
-        Ok(())
-    })
-}
-
-/// Withdraws memory from the access of other ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommDeactivateCommMemory(
-    comm: *mut c_void,
-    virPtr: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommDeactivateCommMemory, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(virPtr)]
-        })?;
-        jumar_acl::hccl::HcclCommDeactivateCommMemory(
-            cx,
-            raw::handle(comm),
-            virPtr.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Switches ranks between their network cards.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommWorkingDevNicSet(
-    comm: *mut c_void,
-    ranks: *mut u32,
-    useBackup: *mut u8,
-    nRanks: u32,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommWorkingDevNicSet, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(ranks),
-                raw::ArgBits::word(useBackup),
-                raw::ArgBits::word(nRanks),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ranks` is null or an array of that many values.
-        let ranks = unsafe { raw::slice::<u32>(ranks.cast(), raw::count(nRanks), "ranks") }?;
-        jumar_acl::hccl::HcclCommWorkingDevNicSet(
-            cx,
-            raw::handle(comm),
-            ranks,
-            useBackup.expose_provenance(),
-            nRanks,
-        )?;
-        Ok(())
-    })
-}
-
-/// Starts a group of operations.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGroupStart() -> u32 {
-    raw::hccl_status(&calls::HcclGroupStart, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::hccl::HcclGroupStart(cx)?;
-        Ok(())
-    })
-}
-
-/// Ends a group of operations and submits them together.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGroupEnd() -> u32 {
-    raw::hccl_status(&calls::HcclGroupEnd, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::hccl::HcclGroupEnd(cx)?;
-        Ok(())
-    })
-}
-
-/// Registers memory as a symmetric window of all ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommSymWinRegister(
-    comm: *mut c_void,
-    addr: *mut c_void,
-    size: u64,
-    winHandle: *mut *mut c_void,
-    flag: u32,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommSymWinRegister, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(addr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(winHandle),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `winHandle` is null or the address of a variable.
-        let winHandle_out = unsafe { raw::Out::<Raw>::new(winHandle.cast(), "winHandle") }?;
-        let winHandle_value = jumar_acl::hccl::HcclCommSymWinRegister(
-            cx,
-            raw::handle(comm),
-            addr.expose_provenance(),
-            size,
-            flag,
-        )?;
-        winHandle_out.set(winHandle_value);
-        Ok(())
-    })
-}
-
-/// Removes a symmetric window.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommSymWinDeregister(winHandle: *mut c_void) -> u32 {
-    raw::hccl_status(&calls::HcclCommSymWinDeregister, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(winHandle)])?;
-        jumar_acl::hccl::HcclCommSymWinDeregister(cx, raw::handle(winHandle))?;
-        Ok(())
-    })
-}
-
-/// Finds the symmetric window that contains an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommSymWinGet(
-    comm: *mut c_void,
-    ptr: *mut c_void,
-    size: usize,
-    winHandle: *mut *mut c_void,
-    offset: *mut usize,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommSymWinGet, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(winHandle),
-                raw::ArgBits::word(offset),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `winHandle` is null or the address of a variable.
-        let winHandle_out = unsafe { raw::Out::<Raw>::new(winHandle.cast(), "winHandle") }?;
-        // SAFETY: the caller guarantees that `offset` is null or the address of a variable.
-        let offset_out = unsafe { raw::Out::<usize>::new(offset.cast(), "offset") }?;
-        let (winHandle_value, offset_value) = jumar_acl::hccl::HcclCommSymWinGet(
-            cx,
-            raw::handle(comm),
-            ptr.expose_provenance(),
-            size,
-        )?;
-        winHandle_out.set(winHandle_value);
-        offset_out.set(offset_value);
-        Ok(())
-    })
-}
-
-/// Returns how a communicator is configured.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclConfigGetInfo(
-    comm: *mut c_void,
-    cfgType: i32,
-    infoLen: u32,
-    info: *mut c_void,
-) -> u32 {
-    raw::hccl_status(&calls::HcclConfigGetInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(cfgType),
-                raw::ArgBits::word(infoLen),
-                raw::ArgBits::word(info),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `info` is null or an array of that many.
-        let info_out =
-            unsafe { raw::OutArray::<u8>::new(info.cast(), raw::count(infoLen), "info") }?;
-        let info_value =
-            jumar_acl::hccl::HcclConfigGetInfo(cx, raw::handle(comm), cfgType, infoLen)?;
-        info_out.set(&info_value)?;
-        Ok(())
-    })
-}
-
-/// Returns the address of another rank's part of a symmetric window.
-#[unsafe(no_mangle)]
-pub extern "C" fn HcclSymWinGetPeerPointer(
-    _winHandle: *mut c_void,
-    _offset: usize,
-    _peerRank: u32,
-    _ptr: *mut *mut c_void,
-) -> u32 {
-    raw::hccl_stub(&calls::HcclSymWinGetPeerPointer)
-}
-
-/// Reads address and size of the communicator's internal buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetHcclBuffer(
-    comm: *mut c_void,
-    buffer: *mut *mut c_void,
-    size: *mut u64,
-) -> u32 {
-    raw::hccl_status(&calls::HcclGetHcclBuffer, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(buffer),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `buffer` is null or the address of a variable.
-        let buffer_out = unsafe { raw::Out::<usize>::new(buffer.cast(), "buffer") }?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
-        let (buffer_value, size_value) = jumar_acl::hccl::HcclGetHcclBuffer(cx, raw::handle(comm))?;
-        buffer_out.set(buffer_value);
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Creates the root information of one of several roots.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetRootInfoScalable(rootInfo: *mut types::HcclRootInfo) -> u32 {
-    raw::hccl_status(&calls::HcclGetRootInfoScalable, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(rootInfo)])?;
-        // SAFETY: the caller guarantees that `rootInfo` is null or the address of a variable.
-        let rootInfo_out =
-            unsafe { raw::Out::<types::HcclRootInfo>::new(rootInfo.cast(), "rootInfo") }?;
-        let rootInfo_value = jumar_acl::hccl::HcclGetRootInfoScalable(cx)?;
-        rootInfo_out.set(*rootInfo_value);
-        Ok(())
-    })
-}
-
-/// Sets an option of one communicator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclSetCommConfig(
-    comm: *mut c_void,
-    config: u32,
-    configValue: types::HcclConfigValue,
-) -> u32 {
-    raw::hccl_status(&calls::HcclSetCommConfig, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(config), 0]
-        })?;
-        jumar_acl::hccl::HcclSetCommConfig(cx, raw::handle(comm), config, configValue)?;
-        Ok(())
-    })
-}
-
-/// Reads an option of one communicator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclGetCommConfig(
-    comm: *mut c_void,
-    config: u32,
-    configValue: *mut types::HcclConfigValue,
-) -> u32 {
-    raw::hccl_status(&calls::HcclGetCommConfig, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(configValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `configValue` is null or the address of a variable.
-        let configValue_out =
-            unsafe { raw::Out::<types::HcclConfigValue>::new(configValue.cast(), "configValue") }?;
-        let configValue_value = jumar_acl::hccl::HcclGetCommConfig(cx, raw::handle(comm), config)?;
-        configValue_out.set(configValue_value);
-        Ok(())
-    })
-}
-
-/// Registers memory for one-sided access.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommRegister(
-    comm: *mut c_void,
-    addr: *mut c_void,
-    size: u64,
-    handle: *mut *mut c_void,
-    flag: u32,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommRegister, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(addr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<usize>::new(handle.cast(), "handle") }?;
-        let handle_value = jumar_acl::hccl::HcclCommRegister(
-            cx,
-            raw::handle(comm),
-            addr.expose_provenance(),
-            size,
-            flag,
-        )?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Removes memory from one-sided access.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommDeregister(comm: *mut c_void, handle: *mut c_void) -> u32 {
-    raw::hccl_status(&calls::HcclCommDeregister, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(comm), raw::ArgBits::word(handle)]
-        })?;
-        jumar_acl::hccl::HcclCommDeregister(cx, raw::handle(comm), raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Exchanges the addresses of registered memory with other ranks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn HcclCommExchangeMem(
-    comm: *mut c_void,
-    windowHandle: *mut c_void,
-    peerRanks: *mut u32,
-    peerRankNum: u32,
-) -> u32 {
-    raw::hccl_status(&calls::HcclCommExchangeMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(comm),
-                raw::ArgBits::word(windowHandle),
-                raw::ArgBits::word(peerRanks),
-                raw::ArgBits::word(peerRankNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `peerRanks` is null or an array of that many values.
-        let peerRanks =
-            unsafe { raw::slice::<u32>(peerRanks.cast(), raw::count(peerRankNum), "peerRanks") }?;
-        jumar_acl::hccl::HcclCommExchangeMem(
-            cx,
-            raw::handle(comm),
-            raw::handle(windowHandle),
-            peerRanks,
-            peerRankNum,
-        )?;
-        Ok(())
-    })
+raw::stubs! {
+    /// Returns the address of another rank's part of a symmetric window.
+    fn HcclSymWinGetPeerPointer(winHandle: *mut c_void, offset: usize, peerRank: u32, ptr: *mut *mut c_void) -> u32 = hccl_stub;
 }

@@ -10,1462 +10,221 @@
 
 use std::ffi::c_void;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Initializes media processing for the process. A repeated call has no effect.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_init() -> i32 {
-    raw::status(&calls::hi_mpi_sys_init, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::himpi::hi_mpi_sys_init(cx)?;
-        Ok(())
-    })
-}
-
-/// Ends media processing for the process. Open channels stay open.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_exit() -> i32 {
-    raw::status(&calls::hi_mpi_sys_exit, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::himpi::hi_mpi_sys_exit(cx)?;
-        Ok(())
-    })
-}
-
-/// Allocates device memory for images and streams on a device, which must be the current one.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_dvpp_malloc(
-    dev_id: u32,
-    dev_ptr: *mut *mut c_void,
-    size: u64,
-) -> i32 {
-    raw::status(&calls::hi_mpi_dvpp_malloc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dev_id),
-                raw::ArgBits::word(dev_ptr),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dev_ptr` is null or the address of a variable.
-        let dev_ptr_out = unsafe { raw::Out::<usize>::new(dev_ptr.cast(), "dev_ptr") }?;
-        let dev_ptr_value = jumar_acl::himpi::hi_mpi_dvpp_malloc(cx, dev_id, size)?;
-        dev_ptr_out.set(dev_ptr_value);
-        Ok(())
-    })
-}
-
-/// Frees device memory of hi_mpi_dvpp_malloc.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_dvpp_free(dev_ptr: *mut c_void) -> i32 {
-    raw::status(&calls::hi_mpi_dvpp_free, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dev_ptr)])?;
-        jumar_acl::himpi::hi_mpi_dvpp_free(cx, dev_ptr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Returns strides and a size of memory that all listed modules accept for an image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_get_image_align_info(
-    mod_type: *const u32,
-    mod_num: u32,
-    img_base_info: *const types::hi_img_base_info,
-    img_align_info: *mut types::hi_img_align_info,
-) -> i32 {
-    raw::status(&calls::hi_mpi_sys_get_image_align_info, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(mod_type),
-                raw::ArgBits::word(mod_num),
-                raw::ArgBits::word(img_base_info),
-                raw::ArgBits::word(img_align_info),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `mod_type` is null or an array of that many values.
-        let mod_type =
-            unsafe { raw::slice::<u32>(mod_type.cast(), raw::count(mod_num), "mod_type") }?;
-        // SAFETY: the caller guarantees that `img_base_info` is null or the address of a value.
-        let img_base_info = unsafe { raw::input(img_base_info, "img_base_info") }?;
-        // SAFETY: the caller guarantees that `img_align_info` is null or the address of a variable.
-        let img_align_info_out = unsafe {
-            raw::Out::<types::hi_img_align_info>::new(img_align_info.cast(), "img_align_info")
-        }?;
-        let img_align_info_value = jumar_acl::himpi::hi_mpi_sys_get_image_align_info(
-            cx,
-            mod_type,
-            mod_num,
-            img_base_info,
-        )?;
-        img_align_info_out.set(img_align_info_value);
-        Ok(())
-    })
-}
-
-/// Sets the matrix between YUV and RGB for the tasks that a channel is given from now on.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_set_chn_csc_matrix(
-    mode: u32,
-    chn: i32,
-    csc_matrix: u32,
-    csc_coefficient: *mut c_void,
-) -> i32 {
-    raw::status(&calls::hi_mpi_sys_set_chn_csc_matrix, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(mode),
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(csc_matrix),
-                raw::ArgBits::word(csc_coefficient),
-            ]
-        })?;
-        jumar_acl::himpi::hi_mpi_sys_set_chn_csc_matrix(
-            cx,
-            mode,
-            chn,
-            csc_matrix,
-            raw::handle(csc_coefficient),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates an image processing channel with a number of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_create_chn(
-    chn: i32,
-    attr: *const types::hi_vpc_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_create_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a value.
-        let attr = unsafe { raw::input(attr, "attr") }?;
-        jumar_acl::himpi::hi_mpi_vpc_create_chn(cx, chn, attr)?;
-        Ok(())
-    })
-}
-
-/// Creates an image processing channel with the lowest free number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_sys_create_chn(
-    chnl: *mut i32,
-    attr: *const types::hi_vpc_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_sys_create_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chnl), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `chnl` is null or the address of a variable.
-        let chnl_out = unsafe { raw::Out::<i32>::new(chnl.cast(), "chnl") }?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a value.
-        let attr = unsafe { raw::input(attr, "attr") }?;
-        let chnl_value = jumar_acl::himpi::hi_mpi_vpc_sys_create_chn(cx, attr)?;
-        chnl_out.set(chnl_value);
-        Ok(())
-    })
-}
-
-/// Waits for the tasks of an image processing channel and destroys it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_destroy_chn(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_destroy_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_vpc_destroy_chn(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Waits for a task and returns how it ended. The result can be fetched once.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_get_process_result(
-    chn: i32,
-    task_id: u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_get_process_result, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        jumar_acl::himpi::hi_mpi_vpc_get_process_result(cx, chn, task_id, milli_sec)?;
-        Ok(())
-    })
-}
-
-/// Queues the resizing of an image. An output without a width or height takes the input's, multiplied by fx or fy.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_resize(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    dest_pic: *mut types::hi_vpc_pic_info,
-    fx: f64,
-    fy: f64,
-    interpolation: u32,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_resize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(dest_pic),
-                raw::ArgBits::word(fx),
-                raw::ArgBits::word(fy),
-                raw::ArgBits::word(interpolation),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `dest_pic` is null or the address of a value.
-        let dest_pic = unsafe { raw::input(dest_pic, "dest_pic") }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_resize(
-            cx,
-            chn,
-            source_pic,
-            dest_pic,
-            fx,
-            fy,
-            interpolation,
-            milli_sec,
-        )?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the cropping of regions of an image, each to an image of its own.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_crop(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    crop_info: *mut types::hi_vpc_crop_region_info,
-    count: u32,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_crop, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(crop_info),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `crop_info` is null or an array of that many values.
-        let crop_info = unsafe {
-            raw::slice::<types::hi_vpc_crop_region_info>(
-                crop_info.cast(),
-                raw::count(count),
-                "crop_info",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value =
-            jumar_acl::himpi::hi_mpi_vpc_crop(cx, chn, source_pic, crop_info, count, milli_sec)?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the cropping and resizing of regions of an image, each to an image of its own.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_crop_resize(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    crop_resize_info: *mut types::hi_vpc_crop_resize_region,
-    count: u32,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_crop_resize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(crop_resize_info),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `crop_resize_info` is null or an array of that many values.
-        let crop_resize_info = unsafe {
-            raw::slice::<types::hi_vpc_crop_resize_region>(
-                crop_resize_info.cast(),
-                raw::count(count),
-                "crop_resize_info",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_crop_resize(
-            cx,
-            chn,
-            source_pic,
-            crop_resize_info,
-            count,
-            milli_sec,
-        )?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the cropping and resizing of regions of an image, each pasted into an image of its own.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_crop_resize_paste(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    crop_resize_paste_info: *mut types::hi_vpc_crop_resize_paste_region,
-    count: u32,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_crop_resize_paste, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(crop_resize_paste_info),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `crop_resize_paste_info` is null or an array of that many values.
-        let crop_resize_paste_info = unsafe {
-            raw::slice::<types::hi_vpc_crop_resize_paste_region>(
-                crop_resize_paste_info.cast(),
-                raw::count(count),
-                "crop_resize_paste_info",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_crop_resize_paste(
-            cx,
-            chn,
-            source_pic,
-            crop_resize_paste_info,
-            count,
-            milli_sec,
-        )?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the cropping and resizing of regions of an image, each surrounded by a border in an image of its own.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_crop_resize_make_border(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    crop_resize_make_border_info: *mut types::hi_vpc_crop_resize_border_region,
-    count: u32,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_crop_resize_make_border, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(crop_resize_make_border_info),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `crop_resize_make_border_info` is null or an array of that many values.
-        let crop_resize_make_border_info = unsafe {
-            raw::slice::<types::hi_vpc_crop_resize_border_region>(
-                crop_resize_make_border_info.cast(),
-                raw::count(count),
-                "crop_resize_make_border_info",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_crop_resize_make_border(
-            cx,
-            chn,
-            source_pic,
-            crop_resize_make_border_info,
-            count,
-            milli_sec,
-        )?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the rotation of an image by 90, 180 or 270 degrees clockwise.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_rotate(
-    chn: i32,
-    rotate_param: *const types::hi_rotate_param,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_rotate, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(rotate_param),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `rotate_param` is null or the address of a value.
-        let rotate_param = unsafe { raw::input(rotate_param, "rotate_param") }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_rotate(cx, chn, rotate_param, milli_sec)?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the conversion of an image to the format of the output.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_convert_color(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    dest_pic: *mut types::hi_vpc_pic_info,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_convert_color, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(dest_pic),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `dest_pic` is null or the address of a value.
-        let dest_pic = unsafe { raw::input(dest_pic, "dest_pic") }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value =
-            jumar_acl::himpi::hi_mpi_vpc_convert_color(cx, chn, source_pic, dest_pic, milli_sec)?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the copy of an image with a border around it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_copy_make_border(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    dest_pic: *mut types::hi_vpc_pic_info,
-    make_border_info: types::hi_vpc_make_border_info,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_copy_make_border, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(dest_pic),
-                0,
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `dest_pic` is null or the address of a value.
-        let dest_pic = unsafe { raw::input(dest_pic, "dest_pic") }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_copy_make_border(
-            cx,
-            chn,
-            source_pic,
-            dest_pic,
-            make_border_info,
-            milli_sec,
-        )?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Creates a decoding channel with a number of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_create_chn(
-    chn: i32,
-    attr: *const types::hi_vdec_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_create_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a value.
-        let attr = unsafe { raw::input(attr, "attr") }?;
-        jumar_acl::himpi::hi_mpi_vdec_create_chn(cx, chn, attr)?;
-        Ok(())
-    })
-}
-
-/// Waits for the task of a decoding channel that runs and destroys it. Frames that were not fetched are lost.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_destroy_chn(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_destroy_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_vdec_destroy_chn(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Returns the attributes that a decoding channel was created with.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_get_chn_attr(
-    chn: i32,
-    attr: *mut types::hi_vdec_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_get_chn_attr, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a variable.
-        let attr_out = unsafe { raw::Out::<types::hi_vdec_chn_attr>::new(attr.cast(), "attr") }?;
-        let attr_value = jumar_acl::himpi::hi_mpi_vdec_get_chn_attr(cx, chn)?;
-        attr_out.set(attr_value);
-        Ok(())
-    })
-}
-
-/// Sets the order of frames and other parameters of a decoding channel, for streams that are sent from now on.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_set_chn_param(
-    chn: i32,
-    chn_param: *const types::hi_vdec_chn_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_set_chn_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(chn_param)]
-        })?;
-        // SAFETY: the caller guarantees that `chn_param` is null or the address of a value.
-        let chn_param = unsafe { raw::input(chn_param, "chn_param") }?;
-        jumar_acl::himpi::hi_mpi_vdec_set_chn_param(cx, chn, chn_param)?;
-        Ok(())
-    })
-}
-
-/// Returns the parameters of a decoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_get_chn_param(
-    chn: i32,
-    chn_param: *mut types::hi_vdec_chn_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_get_chn_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(chn_param)]
-        })?;
-        // SAFETY: the caller guarantees that `chn_param` is null or the address of a variable.
-        let chn_param_out =
-            unsafe { raw::Out::<types::hi_vdec_chn_param>::new(chn_param.cast(), "chn_param") }?;
-        let chn_param_value = jumar_acl::himpi::hi_mpi_vdec_get_chn_param(cx, chn)?;
-        chn_param_out.set(chn_param_value);
-        Ok(())
-    })
-}
-
-/// Lets a decoding channel accept streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_start_recv_stream(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_start_recv_stream, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_vdec_start_recv_stream(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Lets a decoding channel refuse streams. Frames of accepted streams can still be fetched.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_stop_recv_stream(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_stop_recv_stream, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_vdec_stop_recv_stream(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Discards the streams and frames of a decoding channel that was stopped. The next stream begins with a key frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_reset_chn(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_reset_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_vdec_reset_chn(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Returns how many streams and frames a decoding channel contains, and which failures it counted.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_query_status(
-    chn: i32,
-    status: *mut types::hi_vdec_chn_status,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_query_status, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(status)])?;
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out =
-            unsafe { raw::Out::<types::hi_vdec_chn_status>::new(status.cast(), "status") }?;
-        let status_value = jumar_acl::himpi::hi_mpi_vdec_query_status(cx, chn)?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Queues the decoding of a packet, which is copied before the call returns, to memory of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_send_stream(
-    chn: i32,
-    stream: *const types::hi_vdec_stream,
-    vdec_pic_info: *mut types::hi_vdec_pic_info,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_send_stream, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(vdec_pic_info),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a value.
-        let stream = unsafe { raw::input(stream, "stream") }?;
-        // SAFETY: the caller guarantees that `vdec_pic_info` is null or the address of a value.
-        let vdec_pic_info = unsafe { raw::input(vdec_pic_info, "vdec_pic_info") }?;
-        jumar_acl::himpi::hi_mpi_vdec_send_stream(cx, chn, stream, vdec_pic_info, milli_sec)?;
-        Ok(())
-    })
-}
-
-/// Returns the next frame of a decoding channel and the packet that it comes from. `frame_flag` says whether it was decoded.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_get_frame(
-    chn: i32,
-    frame_info: *mut types::hi_video_frame_info,
-    supplement: *mut types::hi_vdec_supplement_info,
-    stream: *mut types::hi_vdec_stream,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_get_frame, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(frame_info),
-                raw::ArgBits::word(supplement),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `frame_info` is null or the address of a variable.
-        let frame_info_out = unsafe {
-            raw::Out::<types::hi_video_frame_info>::new(frame_info.cast(), "frame_info")
-        }?;
-        // SAFETY: the caller guarantees that `supplement` is null or the address of a variable.
-        let supplement_out = unsafe {
-            raw::Out::<types::hi_vdec_supplement_info>::optional(supplement.cast(), "supplement")
-        }?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
-        let stream_out =
-            unsafe { raw::Out::<types::hi_vdec_stream>::optional(stream.cast(), "stream") }?;
-        let (frame_info_value, supplement_value, stream_value) =
-            jumar_acl::himpi::hi_mpi_vdec_get_frame(cx, chn, milli_sec)?;
-        frame_info_out.set(frame_info_value);
-        supplement_out.set(supplement_value);
-        stream_out.set(stream_value);
-        Ok(())
-    })
-}
-
-/// Releases a frame of hi_mpi_vdec_get_frame, so that its channel accepts another packet. The memory stays the program's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_release_frame(
-    chn: i32,
-    frame_info: *const types::hi_video_frame_info,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vdec_release_frame, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(frame_info)]
-        })?;
-        // SAFETY: the caller guarantees that `frame_info` is null or the address of a value.
-        let frame_info = unsafe { raw::input(frame_info, "frame_info") }?;
-        jumar_acl::himpi::hi_mpi_vdec_release_frame(cx, chn, frame_info)?;
-        Ok(())
-    })
-}
-
-/// Returns a file descriptor that is readable while a frame can be fetched. It belongs to the channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vdec_get_fd(chn: i32) -> i32 {
-    raw::value(&calls::hi_mpi_vdec_get_fd, -1, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        let answer = jumar_acl::himpi::hi_mpi_vdec_get_fd(cx, chn)?;
-        Ok(answer)
-    })
-}
-
-/// Returns a size of memory for a decoded frame or JPEG image.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_vdec_get_pic_buf_size(
-    r#type: u32,
-    buf_attr: *mut types::hi_pic_buf_attr,
-) -> u32 {
-    raw::value(&calls::hi_vdec_get_pic_buf_size, 0, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(r#type), raw::ArgBits::word(buf_attr)]
-        })?;
-        // SAFETY: the caller guarantees that `buf_attr` is null or the address of a value.
-        let buf_attr = unsafe { raw::input(buf_attr, "buf_attr") }?;
-        let answer = jumar_acl::himpi::hi_vdec_get_pic_buf_size(cx, r#type, buf_attr)?;
-        Ok(answer)
-    })
-}
-
-/// Returns a size of memory for the motion vectors of a frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_vdec_get_tmv_buf_size(r#type: u32, width: u32, height: u32) -> u32 {
-    raw::value(&calls::hi_vdec_get_tmv_buf_size, 0, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(width),
-                raw::ArgBits::word(height),
-            ]
-        })?;
-        let answer = jumar_acl::himpi::hi_vdec_get_tmv_buf_size(cx, r#type, width, height)?;
-        Ok(answer)
-    })
-}
-
-/// Creates a channel that decodes PNG images, with a number of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_pngd_create_chn(
-    chn: i32,
-    attr: *const types::hi_pngd_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_pngd_create_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a value.
-        let attr = unsafe { raw::input(attr, "attr") }?;
-        jumar_acl::himpi::hi_mpi_pngd_create_chn(cx, chn, attr)?;
-        Ok(())
-    })
-}
-
-/// Waits for the images of a channel and destroys it. Images that were not fetched are lost.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_pngd_destroy_chn(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_pngd_destroy_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_pngd_destroy_chn(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Queues the decoding of a PNG image, which is copied before the call returns, to memory of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_pngd_send_stream(
-    chn: i32,
-    stream: *const types::hi_img_stream,
-    png_pic_info: *mut types::hi_pic_info,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_pngd_send_stream, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(png_pic_info),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a value.
-        let stream = unsafe { raw::input(stream, "stream") }?;
-        // SAFETY: the caller guarantees that `png_pic_info` is null or the address of a value.
-        let png_pic_info = unsafe { raw::input(png_pic_info, "png_pic_info") }?;
-        jumar_acl::himpi::hi_mpi_pngd_send_stream(cx, chn, stream, png_pic_info, milli_sec)?;
-        Ok(())
-    })
-}
-
-/// Returns the next decoded image of a channel and the data that it comes from.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_pngd_get_image_data(
-    chn: i32,
-    png_pic_info: *mut types::hi_pic_info,
-    stream: *mut types::hi_img_stream,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_pngd_get_image_data, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(png_pic_info),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `png_pic_info` is null or the address of a variable.
-        let png_pic_info_out =
-            unsafe { raw::Out::<types::hi_pic_info>::new(png_pic_info.cast(), "png_pic_info") }?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
-        let stream_out =
-            unsafe { raw::Out::<types::hi_img_stream>::optional(stream.cast(), "stream") }?;
-        let (png_pic_info_value, stream_value) =
-            jumar_acl::himpi::hi_mpi_pngd_get_image_data(cx, chn, milli_sec)?;
-        png_pic_info_out.set(png_pic_info_value);
-        stream_out.set(stream_value);
-        Ok(())
-    })
-}
-
-/// Creates a set of channel descriptors to wait for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_create_epoll(size: i32, epoll_fd: *mut i32) -> i32 {
-    raw::status(&calls::hi_mpi_sys_create_epoll, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(size), raw::ArgBits::word(epoll_fd)]
-        })?;
-        // SAFETY: the caller guarantees that `epoll_fd` is null or the address of a variable.
-        let epoll_fd_out = unsafe { raw::Out::<i32>::new(epoll_fd.cast(), "epoll_fd") }?;
-        let epoll_fd_value = jumar_acl::himpi::hi_mpi_sys_create_epoll(cx, size)?;
-        epoll_fd_out.set(epoll_fd_value);
-        Ok(())
-    })
-}
-
-/// Adds a channel's descriptor to a set, changes what is waited for, or removes it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_ctl_epoll(
-    epoll_fd: i32,
-    operation: i32,
-    fd: i32,
-    event: *mut types::hi_dvpp_epoll_event,
-) -> i32 {
-    raw::status(&calls::hi_mpi_sys_ctl_epoll, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(epoll_fd),
-                raw::ArgBits::word(operation),
-                raw::ArgBits::word(fd),
-                raw::ArgBits::word(event),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `event` is null or the address of a value.
-        let event = unsafe { raw::input(event, "event") }?;
-        jumar_acl::himpi::hi_mpi_sys_ctl_epoll(cx, epoll_fd, operation, fd, event)?;
-        Ok(())
-    })
-}
-
-/// Waits until channels of a set can be read, and returns their events. After the time limit there are none.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_wait_epoll(
-    epoll_fd: i32,
-    events: *mut types::hi_dvpp_epoll_event,
-    max_events: i32,
-    timeout: i32,
-    event_num: *mut i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_sys_wait_epoll, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(epoll_fd),
-                raw::ArgBits::word(events),
-                raw::ArgBits::word(max_events),
-                raw::ArgBits::word(timeout),
-                raw::ArgBits::word(event_num),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `events` is null or an array of that many.
-        let events_out = unsafe {
-            raw::OutArray::<types::hi_dvpp_epoll_event>::new(
-                events.cast(),
-                raw::count(max_events),
-                "events",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `event_num` is null or the address of a variable.
-        let event_num_out = unsafe { raw::Out::<i32>::new(event_num.cast(), "event_num") }?;
-        let (events_value, event_num_value) =
-            jumar_acl::himpi::hi_mpi_sys_wait_epoll(cx, epoll_fd, max_events, timeout)?;
-        events_out.set(&events_value)?;
-        event_num_out.set(event_num_value);
-        Ok(())
-    })
-}
-
-/// Destroys a set of channel descriptors.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_sys_close_epoll(epoll_fd: i32) -> i32 {
-    raw::status(&calls::hi_mpi_sys_close_epoll, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(epoll_fd)])?;
-        jumar_acl::himpi::hi_mpi_sys_close_epoll(cx, epoll_fd)?;
-        Ok(())
-    })
-}
-
-/// Creates an encoding channel with a number of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_create_chn(
-    chn: i32,
-    attr: *const types::hi_venc_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_create_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a value.
-        let attr = unsafe { raw::input(attr, "attr") }?;
-        jumar_acl::himpi::hi_mpi_venc_create_chn(cx, chn, attr)?;
-        Ok(())
-    })
-}
-
-/// Waits for the frames of an encoding channel and destroys it. Streams that were not fetched are lost.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_destroy_chn(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_venc_destroy_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_venc_destroy_chn(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Lets an encoding channel accept frames.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_start_chn(
-    chn: i32,
-    recv_param: *const types::hi_venc_start_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_start_chn, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(recv_param)]
-        })?;
-        // SAFETY: the caller guarantees that `recv_param` is null or the address of a value.
-        let recv_param = unsafe { raw::input(recv_param, "recv_param") }?;
-        jumar_acl::himpi::hi_mpi_venc_start_chn(cx, chn, recv_param)?;
-        Ok(())
-    })
-}
-
-/// Lets an encoding channel refuse frames. Streams of accepted frames can still be fetched.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_stop_chn(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_venc_stop_chn, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_venc_stop_chn(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Queues the encoding of a frame, which is copied before the call returns.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_send_frame(
-    chn: i32,
-    frame: *const types::hi_video_frame_info,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_send_frame, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(frame),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `frame` is null or the address of a value.
-        let frame = unsafe { raw::input(frame, "frame") }?;
-        jumar_acl::himpi::hi_mpi_venc_send_frame(cx, chn, frame, milli_sec)?;
-        Ok(())
-    })
-}
-
-/// Queues the encoding of an image as JPEG to memory of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_send_jpege_frame(
-    chn: i32,
-    frame: *const types::hi_video_frame_info,
-    jpege_stream: *const types::hi_img_stream,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_send_jpege_frame, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(frame),
-                raw::ArgBits::word(jpege_stream),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `frame` is null or the address of a value.
-        let frame = unsafe { raw::input(frame, "frame") }?;
-        // SAFETY: the caller guarantees that `jpege_stream` is null or the address of a value.
-        let jpege_stream = unsafe { raw::input(jpege_stream, "jpege_stream") }?;
-        jumar_acl::himpi::hi_mpi_venc_send_jpege_frame(cx, chn, frame, jpege_stream, milli_sec)?;
-        Ok(())
-    })
-}
-
-/// Returns how many frames and streams an encoding channel contains.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_query_status(
-    chn: i32,
-    status: *mut types::hi_venc_chn_status,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_query_status, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(status)])?;
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out =
-            unsafe { raw::Out::<types::hi_venc_chn_status>::new(status.cast(), "status") }?;
-        let status_value = jumar_acl::himpi::hi_mpi_venc_query_status(cx, chn)?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Releases the memory of a stream of hi_mpi_venc_get_stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_release_stream(
-    chn: i32,
-    stream: *const types::hi_venc_stream,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_release_stream, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(stream)])?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a value.
-        let stream = unsafe { raw::input(stream, "stream") }?;
-        jumar_acl::himpi::hi_mpi_venc_release_stream(cx, chn, stream)?;
-        Ok(())
-    })
-}
-
-/// Returns a file descriptor that is readable while a stream can be fetched. It belongs to the channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_fd(chn: i32) -> i32 {
-    raw::value(&calls::hi_mpi_venc_get_fd, -1, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        let answer = jumar_acl::himpi::hi_mpi_venc_get_fd(cx, chn)?;
-        Ok(answer)
-    })
-}
-
-/// Sets the quality of the JPEG images that are sent from now on.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_jpeg_param(
-    chn: i32,
-    jpeg_param: *const types::hi_venc_jpeg_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_jpeg_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(jpeg_param)]
-        })?;
-        // SAFETY: the caller guarantees that `jpeg_param` is null or the address of a value.
-        let jpeg_param = unsafe { raw::input(jpeg_param, "jpeg_param") }?;
-        jumar_acl::himpi::hi_mpi_venc_set_jpeg_param(cx, chn, jpeg_param)?;
-        Ok(())
-    })
-}
-
-/// Returns the quality of JPEG images.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_jpeg_param(
-    chn: i32,
-    jpeg_param: *mut types::hi_venc_jpeg_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_jpeg_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(jpeg_param)]
-        })?;
-        // SAFETY: the caller guarantees that `jpeg_param` is null or the address of a variable.
-        let jpeg_param_out =
-            unsafe { raw::Out::<types::hi_venc_jpeg_param>::new(jpeg_param.cast(), "jpeg_param") }?;
-        let jpeg_param_value = jumar_acl::himpi::hi_mpi_venc_get_jpeg_param(cx, chn)?;
-        jpeg_param_out.set(jpeg_param_value);
-        Ok(())
-    })
-}
-
-/// Returns a size of memory that suffices for an image encoded as JPEG.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_jpege_predicted_size(
-    frame: *const types::hi_video_frame_info,
-    jpeg_param: *const types::hi_venc_jpeg_param,
-    size: *mut u32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_jpege_predicted_size, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(frame),
-                raw::ArgBits::word(jpeg_param),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `frame` is null or the address of a value.
-        let frame = unsafe { raw::input(frame, "frame") }?;
-        // SAFETY: the caller guarantees that `jpeg_param` is null or the address of a value.
-        let jpeg_param = unsafe { raw::input(jpeg_param, "jpeg_param") }?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<u32>::new(size.cast(), "size") }?;
-        let size_value =
-            jumar_acl::himpi::hi_mpi_venc_get_jpege_predicted_size(cx, frame, jpeg_param)?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Sets the rate control of the frames that are sent from now on. The next one is a key frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_chn_attr(
-    chn: i32,
-    attr: *const types::hi_venc_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_chn_attr, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a value.
-        let attr = unsafe { raw::input(attr, "attr") }?;
-        jumar_acl::himpi::hi_mpi_venc_set_chn_attr(cx, chn, attr)?;
-        Ok(())
-    })
-}
-
-/// Returns the attributes of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_chn_attr(
-    chn: i32,
-    attr: *mut types::hi_venc_chn_attr,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_chn_attr, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn), raw::ArgBits::word(attr)])?;
-        // SAFETY: the caller guarantees that `attr` is null or the address of a variable.
-        let attr_out = unsafe { raw::Out::<types::hi_venc_chn_attr>::new(attr.cast(), "attr") }?;
-        let attr_value = jumar_acl::himpi::hi_mpi_venc_get_chn_attr(cx, chn)?;
-        attr_out.set(attr_value);
-        Ok(())
-    })
-}
-
-/// Sets parameters of an encoding channel. Gray frames are encoded; the rest is stored without effect.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_chn_param(
-    chn: i32,
-    chn_param: *const types::hi_venc_chn_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_chn_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(chn_param)]
-        })?;
-        // SAFETY: the caller guarantees that `chn_param` is null or the address of a value.
-        let chn_param = unsafe { raw::input(chn_param, "chn_param") }?;
-        jumar_acl::himpi::hi_mpi_venc_set_chn_param(cx, chn, chn_param)?;
-        Ok(())
-    })
-}
-
-/// Returns the parameters of an encoding channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_chn_param(
-    chn: i32,
-    chn_param: *mut types::hi_venc_chn_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_chn_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(chn_param)]
-        })?;
-        // SAFETY: the caller guarantees that `chn_param` is null or the address of a variable.
-        let chn_param_out =
-            unsafe { raw::Out::<types::hi_venc_chn_param>::new(chn_param.cast(), "chn_param") }?;
-        let chn_param_value = jumar_acl::himpi::hi_mpi_venc_get_chn_param(cx, chn)?;
-        chn_param_out.set(chn_param_value);
-        Ok(())
-    })
-}
-
-/// Makes the next frame that is sent a key frame.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_request_idr(chn: i32, instant: u32) -> i32 {
-    raw::status(&calls::hi_mpi_venc_request_idr, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(instant)]
-        })?;
-        jumar_acl::himpi::hi_mpi_venc_request_idr(cx, chn, instant)?;
-        Ok(())
-    })
-}
-
-/// Closes the file descriptor of hi_mpi_venc_get_fd.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_close_fd(chn: i32) -> i32 {
-    raw::status(&calls::hi_mpi_venc_close_fd, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(chn)])?;
-        jumar_acl::himpi::hi_mpi_venc_close_fd(cx, chn)?;
-        Ok(())
-    })
-}
-
-/// Checks and stores parameters of the rate control. They do not change the streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_rc_param(
-    chn: i32,
-    rc_param: *const types::hi_venc_rc_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_rc_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(rc_param)]
-        })?;
-        // SAFETY: the caller guarantees that `rc_param` is null or the address of a value.
-        let rc_param = unsafe { raw::input(rc_param, "rc_param") }?;
-        jumar_acl::himpi::hi_mpi_venc_set_rc_param(cx, chn, rc_param)?;
-        Ok(())
-    })
-}
-
-/// Returns the parameters of the rate control.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_rc_param(
-    chn: i32,
-    rc_param: *mut types::hi_venc_rc_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_rc_param, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(rc_param)]
-        })?;
-        // SAFETY: the caller guarantees that `rc_param` is null or the address of a variable.
-        let rc_param_out =
-            unsafe { raw::Out::<types::hi_venc_rc_param>::new(rc_param.cast(), "rc_param") }?;
-        let rc_param_value = jumar_acl::himpi::hi_mpi_venc_get_rc_param(cx, chn)?;
-        rc_param_out.set(rc_param_value);
-        Ok(())
-    })
-}
-
-/// Checks and stores parameters of a kind of encoder, before the first channel is created. They do not change the streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_mod_param(
-    mod_param: *const types::hi_venc_mod_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_mod_param, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(mod_param)])?;
-        // SAFETY: the caller guarantees that `mod_param` is null or the address of a value.
-        let mod_param = unsafe { raw::input(mod_param, "mod_param") }?;
-        jumar_acl::himpi::hi_mpi_venc_set_mod_param(cx, mod_param)?;
-        Ok(())
-    })
-}
-
-/// Returns the parameters of the kind of encoder that mod_type names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_mod_param(
-    mod_param: *mut types::hi_venc_mod_param,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_mod_param, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(mod_param)])?;
-        // SAFETY: the caller guarantees that `mod_param` is null or the address of a variable that holds a value.
-        let mod_param_out =
-            unsafe { raw::InOut::<types::hi_venc_mod_param>::new(mod_param.cast(), "mod_param") }?;
-        let mod_param_value = jumar_acl::himpi::hi_mpi_venc_get_mod_param(cx, mod_param_out.get())?;
-        mod_param_out.set(mod_param_value);
-        Ok(())
-    })
-}
-
-/// Checks and stores the usability information (VUI) of a channel. It is not written to the streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_h264_vui(
-    chn: i32,
-    h264_vui: *const types::hi_venc_h264_vui,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_h264_vui, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(h264_vui)]
-        })?;
-        // SAFETY: the caller guarantees that `h264_vui` is null or the address of a value.
-        let h264_vui = unsafe { raw::input(h264_vui, "h264_vui") }?;
-        jumar_acl::himpi::hi_mpi_venc_set_h264_vui(cx, chn, h264_vui)?;
-        Ok(())
-    })
-}
-
-/// Returns the usability information (VUI) of a channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_h264_vui(
-    chn: i32,
-    h264_vui: *mut types::hi_venc_h264_vui,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_h264_vui, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(h264_vui)]
-        })?;
-        // SAFETY: the caller guarantees that `h264_vui` is null or the address of a variable.
-        let h264_vui_out =
-            unsafe { raw::Out::<types::hi_venc_h264_vui>::new(h264_vui.cast(), "h264_vui") }?;
-        let h264_vui_value = jumar_acl::himpi::hi_mpi_venc_get_h264_vui(cx, chn)?;
-        h264_vui_out.set(h264_vui_value);
-        Ok(())
-    })
-}
-
-/// Checks and stores the usability information (VUI) of a channel for H.265. It is not written to the streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_h265_vui(
-    chn: i32,
-    h265_vui: *const types::hi_venc_h265_vui,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_h265_vui, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(h265_vui)]
-        })?;
-        // SAFETY: the caller guarantees that `h265_vui` is null or the address of a value.
-        let h265_vui = unsafe { raw::input(h265_vui, "h265_vui") }?;
-        jumar_acl::himpi::hi_mpi_venc_set_h265_vui(cx, chn, h265_vui)?;
-        Ok(())
-    })
-}
-
-/// Returns the usability information (VUI) of a channel for H.265.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_h265_vui(
-    chn: i32,
-    h265_vui: *mut types::hi_venc_h265_vui,
-) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_h265_vui, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(h265_vui)]
-        })?;
-        // SAFETY: the caller guarantees that `h265_vui` is null or the address of a variable.
-        let h265_vui_out =
-            unsafe { raw::Out::<types::hi_venc_h265_vui>::new(h265_vui.cast(), "h265_vui") }?;
-        let h265_vui_value = jumar_acl::himpi::hi_mpi_venc_get_h265_vui(cx, chn)?;
-        h265_vui_out.set(h265_vui_value);
-        Ok(())
-    })
-}
-
-/// Stores the kind of scene of a channel. It does not change the streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_set_scene_mode(chn: i32, scene_mode: u32) -> i32 {
-    raw::status(&calls::hi_mpi_venc_set_scene_mode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(scene_mode)]
-        })?;
-        jumar_acl::himpi::hi_mpi_venc_set_scene_mode(cx, chn, scene_mode)?;
-        Ok(())
-    })
-}
-
-/// Returns the kind of scene of a channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_venc_get_scene_mode(chn: i32, scene_mode: *mut u32) -> i32 {
-    raw::status(&calls::hi_mpi_venc_get_scene_mode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(chn), raw::ArgBits::word(scene_mode)]
-        })?;
-        // SAFETY: the caller guarantees that `scene_mode` is null or the address of a variable.
-        let scene_mode_out = unsafe { raw::Out::<u32>::new(scene_mode.cast(), "scene_mode") }?;
-        let scene_mode_value = jumar_acl::himpi::hi_mpi_venc_get_scene_mode(cx, chn)?;
-        scene_mode_out.set(scene_mode_value);
-        Ok(())
-    })
-}
-
-/// Queues the counting of the values of an image's components to device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_calc_hist(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    hist_config: *mut types::hi_vpc_histogram_config,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_calc_hist, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(hist_config),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_calc_hist(
-            cx,
-            chn,
-            source_pic,
-            hist_config.expose_provenance(),
-            milli_sec,
-        )?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
-}
-
-/// Queues the replacement of the values of an image's components by those of look-up tables in device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hi_mpi_vpc_equalize_hist(
-    chn: i32,
-    source_pic: *const types::hi_vpc_pic_info,
-    dest_pic: *mut types::hi_vpc_pic_info,
-    lut_remap: *const types::hi_vpc_lut_remap,
-    task_id: *mut u32,
-    milli_sec: i32,
-) -> i32 {
-    raw::status(&calls::hi_mpi_vpc_equalize_hist, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chn),
-                raw::ArgBits::word(source_pic),
-                raw::ArgBits::word(dest_pic),
-                raw::ArgBits::word(lut_remap),
-                raw::ArgBits::word(task_id),
-                raw::ArgBits::word(milli_sec),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `source_pic` is null or the address of a value.
-        let source_pic = unsafe { raw::input(source_pic, "source_pic") }?;
-        // SAFETY: the caller guarantees that `dest_pic` is null or the address of a value.
-        let dest_pic = unsafe { raw::input(dest_pic, "dest_pic") }?;
-        // SAFETY: the caller guarantees that `task_id` is null or the address of a variable.
-        let task_id_out = unsafe { raw::Out::<u32>::new(task_id.cast(), "task_id") }?;
-        let task_id_value = jumar_acl::himpi::hi_mpi_vpc_equalize_hist(
-            cx,
-            chn,
-            source_pic,
-            dest_pic,
-            lut_remap.expose_provenance(),
-            milli_sec,
-        )?;
-        task_id_out.set(task_id_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Initializes media processing for the process. A repeated call has no effect.
+    fn hi_mpi_sys_init() -> i32 =
+        status in himpi() -> ();
+    /// Ends media processing for the process. Open channels stay open.
+    fn hi_mpi_sys_exit() -> i32 =
+        status in himpi() -> ();
+    /// Allocates device memory for images and streams on a device, which must be the current one.
+    fn hi_mpi_dvpp_malloc(dev_id: u32, dev_ptr: *mut *mut c_void, size: u64) -> i32 =
+        status in himpi(dev_id plain, size plain) -> (dev_ptr out<usize>);
+    /// Frees device memory of hi_mpi_dvpp_malloc.
+    fn hi_mpi_dvpp_free(dev_ptr: *mut c_void) -> i32 =
+        status in himpi(dev_ptr address) -> ();
+    /// Returns strides and a size of memory that all listed modules accept for an image.
+    fn hi_mpi_sys_get_image_align_info(mod_type: *const u32, mod_num: u32, img_base_info: *const types::hi_img_base_info, img_align_info: *mut types::hi_img_align_info) -> i32 =
+        status in himpi(mod_type slice<u32>(raw::count(mod_num)), mod_num plain, img_base_info input) -> (img_align_info out<types::hi_img_align_info>);
+    /// Sets the matrix between YUV and RGB for the tasks that a channel is given from now on.
+    fn hi_mpi_sys_set_chn_csc_matrix(mode: u32, chn: i32, csc_matrix: u32, csc_coefficient: *mut c_void) -> i32 =
+        status in himpi(mode plain, chn plain, csc_matrix plain, csc_coefficient handle) -> ();
+    /// Creates an image processing channel with a number of the program.
+    fn hi_mpi_vpc_create_chn(chn: i32, attr: *const types::hi_vpc_chn_attr) -> i32 =
+        status in himpi(chn plain, attr input) -> ();
+    /// Creates an image processing channel with the lowest free number.
+    fn hi_mpi_vpc_sys_create_chn(chnl: *mut i32, attr: *const types::hi_vpc_chn_attr) -> i32 =
+        status in himpi(attr input) -> (chnl out<i32>);
+    /// Waits for the tasks of an image processing channel and destroys it.
+    fn hi_mpi_vpc_destroy_chn(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Waits for a task and returns how it ended. The result can be fetched once.
+    fn hi_mpi_vpc_get_process_result(chn: i32, task_id: u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, task_id plain, milli_sec plain) -> ();
+    /// Queues the resizing of an image. An output without a width or height takes the input's, multiplied by fx or fy.
+    fn hi_mpi_vpc_resize(chn: i32, source_pic: *const types::hi_vpc_pic_info, dest_pic: *mut types::hi_vpc_pic_info, fx: f64, fy: f64, interpolation: u32, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, dest_pic input, fx plain, fy plain, interpolation plain, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the cropping of regions of an image, each to an image of its own.
+    fn hi_mpi_vpc_crop(chn: i32, source_pic: *const types::hi_vpc_pic_info, crop_info: *mut types::hi_vpc_crop_region_info, count: u32, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, crop_info slice<types::hi_vpc_crop_region_info>(raw::count(count)), count plain, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the cropping and resizing of regions of an image, each to an image of its own.
+    fn hi_mpi_vpc_crop_resize(chn: i32, source_pic: *const types::hi_vpc_pic_info, crop_resize_info: *mut types::hi_vpc_crop_resize_region, count: u32, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, crop_resize_info slice<types::hi_vpc_crop_resize_region>(raw::count(count)), count plain, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the cropping and resizing of regions of an image, each pasted into an image of its own.
+    fn hi_mpi_vpc_crop_resize_paste(chn: i32, source_pic: *const types::hi_vpc_pic_info, crop_resize_paste_info: *mut types::hi_vpc_crop_resize_paste_region, count: u32, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, crop_resize_paste_info slice<types::hi_vpc_crop_resize_paste_region>(raw::count(count)), count plain, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the cropping and resizing of regions of an image, each surrounded by a border in an image of its own.
+    fn hi_mpi_vpc_crop_resize_make_border(chn: i32, source_pic: *const types::hi_vpc_pic_info, crop_resize_make_border_info: *mut types::hi_vpc_crop_resize_border_region, count: u32, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, crop_resize_make_border_info slice<types::hi_vpc_crop_resize_border_region>(raw::count(count)), count plain, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the rotation of an image by 90, 180 or 270 degrees clockwise.
+    fn hi_mpi_vpc_rotate(chn: i32, rotate_param: *const types::hi_rotate_param, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, rotate_param input, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the conversion of an image to the format of the output.
+    fn hi_mpi_vpc_convert_color(chn: i32, source_pic: *const types::hi_vpc_pic_info, dest_pic: *mut types::hi_vpc_pic_info, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, dest_pic input, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the copy of an image with a border around it.
+    fn hi_mpi_vpc_copy_make_border(chn: i32, source_pic: *const types::hi_vpc_pic_info, dest_pic: *mut types::hi_vpc_pic_info, make_border_info: types::hi_vpc_make_border_info, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, dest_pic input, make_border_info plain, milli_sec plain) -> (task_id out<u32>);
+    /// Creates a decoding channel with a number of the program.
+    fn hi_mpi_vdec_create_chn(chn: i32, attr: *const types::hi_vdec_chn_attr) -> i32 =
+        status in himpi(chn plain, attr input) -> ();
+    /// Waits for the task of a decoding channel that runs and destroys it. Frames that were not fetched are lost.
+    fn hi_mpi_vdec_destroy_chn(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Returns the attributes that a decoding channel was created with.
+    fn hi_mpi_vdec_get_chn_attr(chn: i32, attr: *mut types::hi_vdec_chn_attr) -> i32 =
+        status in himpi(chn plain) -> (attr out<types::hi_vdec_chn_attr>);
+    /// Sets the order of frames and other parameters of a decoding channel, for streams that are sent from now on.
+    fn hi_mpi_vdec_set_chn_param(chn: i32, chn_param: *const types::hi_vdec_chn_param) -> i32 =
+        status in himpi(chn plain, chn_param input) -> ();
+    /// Returns the parameters of a decoding channel.
+    fn hi_mpi_vdec_get_chn_param(chn: i32, chn_param: *mut types::hi_vdec_chn_param) -> i32 =
+        status in himpi(chn plain) -> (chn_param out<types::hi_vdec_chn_param>);
+    /// Lets a decoding channel accept streams.
+    fn hi_mpi_vdec_start_recv_stream(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Lets a decoding channel refuse streams. Frames of accepted streams can still be fetched.
+    fn hi_mpi_vdec_stop_recv_stream(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Discards the streams and frames of a decoding channel that was stopped. The next stream begins with a key frame.
+    fn hi_mpi_vdec_reset_chn(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Returns how many streams and frames a decoding channel contains, and which failures it counted.
+    fn hi_mpi_vdec_query_status(chn: i32, status: *mut types::hi_vdec_chn_status) -> i32 =
+        status in himpi(chn plain) -> (status out<types::hi_vdec_chn_status>);
+    /// Queues the decoding of a packet, which is copied before the call returns, to memory of the program.
+    fn hi_mpi_vdec_send_stream(chn: i32, stream: *const types::hi_vdec_stream, vdec_pic_info: *mut types::hi_vdec_pic_info, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, stream input, vdec_pic_info input, milli_sec plain) -> ();
+    /// Returns the next frame of a decoding channel and the packet that it comes from. `frame_flag` says whether it was decoded.
+    fn hi_mpi_vdec_get_frame(chn: i32, frame_info: *mut types::hi_video_frame_info, supplement: *mut types::hi_vdec_supplement_info, stream: *mut types::hi_vdec_stream, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, milli_sec plain) -> (frame_info out<types::hi_video_frame_info>, supplement optional<types::hi_vdec_supplement_info>, stream optional<types::hi_vdec_stream>);
+    /// Releases a frame of hi_mpi_vdec_get_frame, so that its channel accepts another packet. The memory stays the program's.
+    fn hi_mpi_vdec_release_frame(chn: i32, frame_info: *const types::hi_video_frame_info) -> i32 =
+        status in himpi(chn plain, frame_info input) -> ();
+    /// Returns a file descriptor that is readable while a frame can be fetched. It belongs to the channel.
+    fn hi_mpi_vdec_get_fd(chn: i32) -> i32 =
+        value(-1, std::convert::identity) in himpi(chn plain) -> ();
+    /// Returns a size of memory for a decoded frame or JPEG image.
+    fn hi_vdec_get_pic_buf_size(r#type: u32, buf_attr: *mut types::hi_pic_buf_attr) -> u32 =
+        value(0, std::convert::identity) in himpi(r#type plain, buf_attr input) -> ();
+    /// Returns a size of memory for the motion vectors of a frame.
+    fn hi_vdec_get_tmv_buf_size(r#type: u32, width: u32, height: u32) -> u32 =
+        value(0, std::convert::identity) in himpi(r#type plain, width plain, height plain) -> ();
+    /// Creates a channel that decodes PNG images, with a number of the program.
+    fn hi_mpi_pngd_create_chn(chn: i32, attr: *const types::hi_pngd_chn_attr) -> i32 =
+        status in himpi(chn plain, attr input) -> ();
+    /// Waits for the images of a channel and destroys it. Images that were not fetched are lost.
+    fn hi_mpi_pngd_destroy_chn(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Queues the decoding of a PNG image, which is copied before the call returns, to memory of the program.
+    fn hi_mpi_pngd_send_stream(chn: i32, stream: *const types::hi_img_stream, png_pic_info: *mut types::hi_pic_info, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, stream input, png_pic_info input, milli_sec plain) -> ();
+    /// Returns the next decoded image of a channel and the data that it comes from.
+    fn hi_mpi_pngd_get_image_data(chn: i32, png_pic_info: *mut types::hi_pic_info, stream: *mut types::hi_img_stream, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, milli_sec plain) -> (png_pic_info out<types::hi_pic_info>, stream optional<types::hi_img_stream>);
+    /// Creates a set of channel descriptors to wait for.
+    fn hi_mpi_sys_create_epoll(size: i32, epoll_fd: *mut i32) -> i32 =
+        status in himpi(size plain) -> (epoll_fd out<i32>);
+    /// Adds a channel's descriptor to a set, changes what is waited for, or removes it.
+    fn hi_mpi_sys_ctl_epoll(epoll_fd: i32, operation: i32, fd: i32, event: *mut types::hi_dvpp_epoll_event) -> i32 =
+        status in himpi(epoll_fd plain, operation plain, fd plain, event input) -> ();
+    /// Waits until channels of a set can be read, and returns their events. After the time limit there are none.
+    fn hi_mpi_sys_wait_epoll(epoll_fd: i32, events: *mut types::hi_dvpp_epoll_event, max_events: i32, timeout: i32, event_num: *mut i32) -> i32 =
+        status in himpi(epoll_fd plain, max_events plain, timeout plain) -> (events array<types::hi_dvpp_epoll_event>(raw::count(max_events)), event_num out<i32>);
+    /// Destroys a set of channel descriptors.
+    fn hi_mpi_sys_close_epoll(epoll_fd: i32) -> i32 =
+        status in himpi(epoll_fd plain) -> ();
+    /// Creates an encoding channel with a number of the program.
+    fn hi_mpi_venc_create_chn(chn: i32, attr: *const types::hi_venc_chn_attr) -> i32 =
+        status in himpi(chn plain, attr input) -> ();
+    /// Waits for the frames of an encoding channel and destroys it. Streams that were not fetched are lost.
+    fn hi_mpi_venc_destroy_chn(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Lets an encoding channel accept frames.
+    fn hi_mpi_venc_start_chn(chn: i32, recv_param: *const types::hi_venc_start_param) -> i32 =
+        status in himpi(chn plain, recv_param input) -> ();
+    /// Lets an encoding channel refuse frames. Streams of accepted frames can still be fetched.
+    fn hi_mpi_venc_stop_chn(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Queues the encoding of a frame, which is copied before the call returns.
+    fn hi_mpi_venc_send_frame(chn: i32, frame: *const types::hi_video_frame_info, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, frame input, milli_sec plain) -> ();
+    /// Queues the encoding of an image as JPEG to memory of the program.
+    fn hi_mpi_venc_send_jpege_frame(chn: i32, frame: *const types::hi_video_frame_info, jpege_stream: *const types::hi_img_stream, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, frame input, jpege_stream input, milli_sec plain) -> ();
+    /// Returns how many frames and streams an encoding channel contains.
+    fn hi_mpi_venc_query_status(chn: i32, status: *mut types::hi_venc_chn_status) -> i32 =
+        status in himpi(chn plain) -> (status out<types::hi_venc_chn_status>);
+    /// Releases the memory of a stream of hi_mpi_venc_get_stream.
+    fn hi_mpi_venc_release_stream(chn: i32, stream: *const types::hi_venc_stream) -> i32 =
+        status in himpi(chn plain, stream input) -> ();
+    /// Returns a file descriptor that is readable while a stream can be fetched. It belongs to the channel.
+    fn hi_mpi_venc_get_fd(chn: i32) -> i32 =
+        value(-1, std::convert::identity) in himpi(chn plain) -> ();
+    /// Sets the quality of the JPEG images that are sent from now on.
+    fn hi_mpi_venc_set_jpeg_param(chn: i32, jpeg_param: *const types::hi_venc_jpeg_param) -> i32 =
+        status in himpi(chn plain, jpeg_param input) -> ();
+    /// Returns the quality of JPEG images.
+    fn hi_mpi_venc_get_jpeg_param(chn: i32, jpeg_param: *mut types::hi_venc_jpeg_param) -> i32 =
+        status in himpi(chn plain) -> (jpeg_param out<types::hi_venc_jpeg_param>);
+    /// Returns a size of memory that suffices for an image encoded as JPEG.
+    fn hi_mpi_venc_get_jpege_predicted_size(frame: *const types::hi_video_frame_info, jpeg_param: *const types::hi_venc_jpeg_param, size: *mut u32) -> i32 =
+        status in himpi(frame input, jpeg_param input) -> (size out<u32>);
+    /// Sets the rate control of the frames that are sent from now on. The next one is a key frame.
+    fn hi_mpi_venc_set_chn_attr(chn: i32, attr: *const types::hi_venc_chn_attr) -> i32 =
+        status in himpi(chn plain, attr input) -> ();
+    /// Returns the attributes of an encoding channel.
+    fn hi_mpi_venc_get_chn_attr(chn: i32, attr: *mut types::hi_venc_chn_attr) -> i32 =
+        status in himpi(chn plain) -> (attr out<types::hi_venc_chn_attr>);
+    /// Sets parameters of an encoding channel. Gray frames are encoded; the rest is stored without effect.
+    fn hi_mpi_venc_set_chn_param(chn: i32, chn_param: *const types::hi_venc_chn_param) -> i32 =
+        status in himpi(chn plain, chn_param input) -> ();
+    /// Returns the parameters of an encoding channel.
+    fn hi_mpi_venc_get_chn_param(chn: i32, chn_param: *mut types::hi_venc_chn_param) -> i32 =
+        status in himpi(chn plain) -> (chn_param out<types::hi_venc_chn_param>);
+    /// Makes the next frame that is sent a key frame.
+    fn hi_mpi_venc_request_idr(chn: i32, instant: u32) -> i32 =
+        status in himpi(chn plain, instant plain) -> ();
+    /// Closes the file descriptor of hi_mpi_venc_get_fd.
+    fn hi_mpi_venc_close_fd(chn: i32) -> i32 =
+        status in himpi(chn plain) -> ();
+    /// Checks and stores parameters of the rate control. They do not change the streams.
+    fn hi_mpi_venc_set_rc_param(chn: i32, rc_param: *const types::hi_venc_rc_param) -> i32 =
+        status in himpi(chn plain, rc_param input) -> ();
+    /// Returns the parameters of the rate control.
+    fn hi_mpi_venc_get_rc_param(chn: i32, rc_param: *mut types::hi_venc_rc_param) -> i32 =
+        status in himpi(chn plain) -> (rc_param out<types::hi_venc_rc_param>);
+    /// Checks and stores parameters of a kind of encoder, before the first channel is created. They do not change the streams.
+    fn hi_mpi_venc_set_mod_param(mod_param: *const types::hi_venc_mod_param) -> i32 =
+        status in himpi(mod_param input) -> ();
+    /// Returns the parameters of the kind of encoder that mod_type names.
+    fn hi_mpi_venc_get_mod_param(mod_param: *mut types::hi_venc_mod_param) -> i32 =
+        status in himpi(mod_param variable<types::hi_venc_mod_param>) -> (mod_param same);
+    /// Checks and stores the usability information (VUI) of a channel. It is not written to the streams.
+    fn hi_mpi_venc_set_h264_vui(chn: i32, h264_vui: *const types::hi_venc_h264_vui) -> i32 =
+        status in himpi(chn plain, h264_vui input) -> ();
+    /// Returns the usability information (VUI) of a channel.
+    fn hi_mpi_venc_get_h264_vui(chn: i32, h264_vui: *mut types::hi_venc_h264_vui) -> i32 =
+        status in himpi(chn plain) -> (h264_vui out<types::hi_venc_h264_vui>);
+    /// Checks and stores the usability information (VUI) of a channel for H.265. It is not written to the streams.
+    fn hi_mpi_venc_set_h265_vui(chn: i32, h265_vui: *const types::hi_venc_h265_vui) -> i32 =
+        status in himpi(chn plain, h265_vui input) -> ();
+    /// Returns the usability information (VUI) of a channel for H.265.
+    fn hi_mpi_venc_get_h265_vui(chn: i32, h265_vui: *mut types::hi_venc_h265_vui) -> i32 =
+        status in himpi(chn plain) -> (h265_vui out<types::hi_venc_h265_vui>);
+    /// Stores the kind of scene of a channel. It does not change the streams.
+    fn hi_mpi_venc_set_scene_mode(chn: i32, scene_mode: u32) -> i32 =
+        status in himpi(chn plain, scene_mode plain) -> ();
+    /// Returns the kind of scene of a channel.
+    fn hi_mpi_venc_get_scene_mode(chn: i32, scene_mode: *mut u32) -> i32 =
+        status in himpi(chn plain) -> (scene_mode out<u32>);
+    /// Queues the counting of the values of an image's components to device memory.
+    fn hi_mpi_vpc_calc_hist(chn: i32, source_pic: *const types::hi_vpc_pic_info, hist_config: *mut types::hi_vpc_histogram_config, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, hist_config address, milli_sec plain) -> (task_id out<u32>);
+    /// Queues the replacement of the values of an image's components by those of look-up tables in device memory.
+    fn hi_mpi_vpc_equalize_hist(chn: i32, source_pic: *const types::hi_vpc_pic_info, dest_pic: *mut types::hi_vpc_pic_info, lut_remap: *const types::hi_vpc_lut_remap, task_id: *mut u32, milli_sec: i32) -> i32 =
+        status in himpi(chn plain, source_pic input, dest_pic input, lut_remap address, milli_sec plain) -> (task_id out<u32>);
 }

@@ -11,198 +11,41 @@
 
 use std::ffi::c_char;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Returns the name of the device's chip; for a software device that of its profile.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetSocName() -> *const c_char {
-    raw::value(&calls::aclrtGetSocName, std::ptr::null(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::init::aclrtGetSocName(cx)?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Lists the attributes of the toolkit that can be asked for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetCannAttributeList(
-    cannAttrList: *mut *const i32,
-    num: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclGetCannAttributeList, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(cannAttrList), raw::ArgBits::word(num)]
-        })?;
-        // SAFETY: the caller guarantees that `cannAttrList` is null or the address of a variable.
-        let cannAttrList_out =
-            unsafe { raw::Out::<usize>::new(cannAttrList.cast(), "cannAttrList") }?;
-        // SAFETY: the caller guarantees that `num` is null or the address of a variable.
-        let num_out = unsafe { raw::Out::<usize>::new(num.cast(), "num") }?;
-        let (cannAttrList_value, num_value) = jumar_acl::init::aclGetCannAttributeList(cx)?;
-        cannAttrList_out.set(cannAttrList_value);
-        num_out.set(num_value);
-        Ok(())
-    })
-}
-
-/// Returns whether the toolkit has a capability.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetCannAttribute(cannAttr: i32, value: *mut i32) -> i32 {
-    raw::status(&calls::aclGetCannAttribute, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(cannAttr), raw::ArgBits::word(value)]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<i32>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::init::aclGetCannAttribute(cx, cannAttr)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Reads a hardware number of a device, such as its core count.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetDeviceCapability(
-    deviceId: u32,
-    deviceInfo: i32,
-    value: *mut i64,
-) -> i32 {
-    raw::status(&calls::aclGetDeviceCapability, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(deviceInfo),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::init::aclGetDeviceCapability(cx, deviceId, deviceInfo)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Initialises the runtime of the process, with a configuration file or with defaults.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> i32 {
-    raw::status(&calls::aclInit, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(configPath)])?;
-        // SAFETY: the caller guarantees that `configPath` is null or a text that ends in a zero byte.
-        let configPath = unsafe { raw::text(configPath) };
-        jumar_acl::init::aclInit(cx, configPath)?;
-        Ok(())
-    })
-}
-
-/// Finalises the runtime of the process, regardless of its reference count.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclFinalize() -> i32 {
-    raw::status(&calls::aclFinalize, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::init::aclFinalize(cx)?;
-        Ok(())
-    })
-}
-
-/// Releases one reference of aclInit. The last release finalises the runtime.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclFinalizeReference(refCount: *mut u64) -> i32 {
-    raw::status(&calls::aclFinalizeReference, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(refCount)])?;
-        // SAFETY: the caller guarantees that `refCount` is null or the address of a variable.
-        let refCount_out = unsafe { raw::Out::<u64>::optional(refCount.cast(), "refCount") }?;
-        let refCount_value = jumar_acl::init::aclFinalizeReference(cx)?;
-        refCount_out.set(refCount_value);
-        Ok(())
-    })
-}
-
-/// Returns the version of a package of the toolkit, in parts.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclsysGetCANNVersion(
-    name: u32,
-    version: *mut types::aclCANNPackageVersion,
-) -> i32 {
-    raw::status(&calls::aclsysGetCANNVersion, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(name), raw::ArgBits::word(version)]
-        })?;
-        // SAFETY: the caller guarantees that `version` is null or the address of a variable.
-        let version_out =
-            unsafe { raw::Out::<types::aclCANNPackageVersion>::new(version.cast(), "version") }?;
-        let version_value = jumar_acl::init::aclsysGetCANNVersion(cx, name)?;
-        version_out.set(version_value);
-        Ok(())
-    })
-}
-
-/// Returns the version of a package as text.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *mut c_char) -> i32 {
-    raw::status(&calls::aclsysGetVersionStr, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(pkgName), raw::ArgBits::word(versionStr)]
-        })?;
-        // SAFETY: the caller guarantees that `pkgName` is null or a text that ends in a zero byte.
-        let pkgName = unsafe { raw::text(pkgName) };
-        // SAFETY: the caller guarantees that `versionStr` is null or an array of that many.
-        let versionStr_out =
-            unsafe { raw::OutArray::<u8>::new(versionStr.cast(), 128, "versionStr") }?;
-        let versionStr_value = jumar_acl::init::aclsysGetVersionStr(cx, pkgName)?;
-        versionStr_out.set(versionStr_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Returns the version of a package as one number that can be compared.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *mut i32) -> i32 {
-    raw::status(&calls::aclsysGetVersionNum, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(pkgName), raw::ArgBits::word(versionNum)]
-        })?;
-        // SAFETY: the caller guarantees that `pkgName` is null or a text that ends in a zero byte.
-        let pkgName = unsafe { raw::text(pkgName) };
-        // SAFETY: the caller guarantees that `versionNum` is null or the address of a variable.
-        let versionNum_out = unsafe { raw::Out::<i32>::new(versionNum.cast(), "versionNum") }?;
-        let versionNum_value = jumar_acl::init::aclsysGetVersionNum(cx, pkgName)?;
-        versionNum_out.set(versionNum_value);
-        Ok(())
-    })
-}
-
-/// Returns the version of the interface.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetVersion(
-    majorVersion: *mut i32,
-    minorVersion: *mut i32,
-    patchVersion: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtGetVersion, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(majorVersion),
-                raw::ArgBits::word(minorVersion),
-                raw::ArgBits::word(patchVersion),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `majorVersion` is null or the address of a variable.
-        let majorVersion_out =
-            unsafe { raw::Out::<i32>::new(majorVersion.cast(), "majorVersion") }?;
-        // SAFETY: the caller guarantees that `minorVersion` is null or the address of a variable.
-        let minorVersion_out =
-            unsafe { raw::Out::<i32>::new(minorVersion.cast(), "minorVersion") }?;
-        // SAFETY: the caller guarantees that `patchVersion` is null or the address of a variable.
-        let patchVersion_out =
-            unsafe { raw::Out::<i32>::new(patchVersion.cast(), "patchVersion") }?;
-        let (majorVersion_value, minorVersion_value, patchVersion_value) =
-            jumar_acl::init::aclrtGetVersion(cx)?;
-        majorVersion_out.set(majorVersion_value);
-        minorVersion_out.set(minorVersion_value);
-        patchVersion_out.set(patchVersion_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Returns the name of the device's chip; for a software device that of its profile.
+    fn aclrtGetSocName() -> *const c_char =
+        value(std::ptr::null(), raw::text_address) in init() -> ();
+    /// Lists the attributes of the toolkit that can be asked for.
+    fn aclGetCannAttributeList(cannAttrList: *mut *const i32, num: *mut usize) -> i32 =
+        status in init() -> (cannAttrList out<usize>, num out<usize>);
+    /// Returns whether the toolkit has a capability.
+    fn aclGetCannAttribute(cannAttr: i32, value: *mut i32) -> i32 =
+        status in init(cannAttr plain) -> (value out<i32>);
+    /// Reads a hardware number of a device, such as its core count.
+    fn aclGetDeviceCapability(deviceId: u32, deviceInfo: i32, value: *mut i64) -> i32 =
+        status in init(deviceId plain, deviceInfo plain) -> (value out<i64>);
+    /// Initialises the runtime of the process, with a configuration file or with defaults.
+    fn aclInit(configPath: *const c_char) -> i32 =
+        status in init(configPath text) -> ();
+    /// Finalises the runtime of the process, regardless of its reference count.
+    fn aclFinalize() -> i32 =
+        status in init() -> ();
+    /// Releases one reference of aclInit. The last release finalises the runtime.
+    fn aclFinalizeReference(refCount: *mut u64) -> i32 =
+        status in init() -> (refCount optional<u64>);
+    /// Returns the version of a package of the toolkit, in parts.
+    fn aclsysGetCANNVersion(name: u32, version: *mut types::aclCANNPackageVersion) -> i32 =
+        status in init(name plain) -> (version out<types::aclCANNPackageVersion>);
+    /// Returns the version of a package as text.
+    fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *mut c_char) -> i32 =
+        status in init(pkgName text) -> (versionStr array<u8>(128));
+    /// Returns the version of a package as one number that can be compared.
+    fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *mut i32) -> i32 =
+        status in init(pkgName text) -> (versionNum out<i32>);
+    /// Returns the version of the interface.
+    fn aclrtGetVersion(majorVersion: *mut i32, minorVersion: *mut i32, patchVersion: *mut i32) -> i32 =
+        status in init() -> (majorVersion out<i32>, minorVersion out<i32>, patchVersion out<i32>);
 }

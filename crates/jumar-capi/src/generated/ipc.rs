@@ -11,206 +11,37 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Exports memory to other processes as a number.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemExportToShareableHandle(
-    handle: *mut c_void,
-    handleType: u32,
-    flags: u64,
-    shareableHandle: *mut u64,
-) -> i32 {
-    raw::status(&calls::aclrtMemExportToShareableHandle, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(handleType),
-                raw::ArgBits::word(flags),
-                raw::ArgBits::word(shareableHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `shareableHandle` is null or the address of a variable.
-        let shareableHandle_out =
-            unsafe { raw::Out::<u64>::new(shareableHandle.cast(), "shareableHandle") }?;
-        let shareableHandle_value = jumar_acl::ipc::aclrtMemExportToShareableHandle(
-            cx,
-            raw::handle(handle),
-            handleType,
-            flags,
-        )?;
-        shareableHandle_out.set(shareableHandle_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Exports memory to other processes as a number.
+    fn aclrtMemExportToShareableHandle(handle: *mut c_void, handleType: u32, flags: u64, shareableHandle: *mut u64) -> i32 =
+        status in ipc(handle handle, handleType plain, flags plain) -> (shareableHandle out<u64>);
+    /// Imports memory of another process.
+    fn aclrtMemImportFromShareableHandle(shareableHandle: u64, deviceId: i32, handle: *mut *mut c_void) -> i32 =
+        status in ipc(shareableHandle plain, deviceId plain) -> (handle out<Raw>);
+    /// Sets which processes may import memory.
+    fn aclrtMemSetPidToShareableHandle(shareableHandle: u64, pid: *mut i32, pidNum: usize) -> i32 =
+        status in ipc(shareableHandle plain, pid slice<i32>(pidNum), pidNum plain) -> ();
+    /// Returns the key under which other processes can open device memory.
+    fn aclrtIpcMemGetExportKey(devPtr: *mut c_void, size: usize, key: *mut c_char, len: usize, flags: u64) -> i32 =
+        status in ipc(devPtr address, size plain, len plain, flags plain) -> (key array<u8>(len));
+    /// Ends the sharing of device memory under a key.
+    fn aclrtIpcMemClose(key: *const c_char) -> i32 =
+        status in ipc(key text) -> ();
+    /// Opens device memory of another process by its key.
+    fn aclrtIpcMemImportByKey(devPtr: *mut *mut c_void, key: *const c_char, flags: u64) -> i32 =
+        status in ipc(key text, flags plain) -> (devPtr out<usize>);
+    /// Sets which processes may open device memory.
+    fn aclrtIpcMemSetImportPid(key: *const c_char, pid: *mut i32, num: usize) -> i32 =
+        status in ipc(key text, pid slice<i32>(num), num plain) -> ();
+    /// Sets an attribute of shared device memory.
+    fn aclrtIpcMemSetAttr(key: *const c_char, r#type: u32, attr: u64) -> i32 =
+        status in ipc(key text, r#type plain, attr plain) -> ();
 }
 
-/// Imports memory of another process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemImportFromShareableHandle(
-    shareableHandle: u64,
-    deviceId: i32,
-    handle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemImportFromShareableHandle, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(shareableHandle),
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(handle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        let handle_value =
-            jumar_acl::ipc::aclrtMemImportFromShareableHandle(cx, shareableHandle, deviceId)?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Sets which processes may import memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemSetPidToShareableHandle(
-    shareableHandle: u64,
-    pid: *mut i32,
-    pidNum: usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemSetPidToShareableHandle, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(shareableHandle),
-                raw::ArgBits::word(pid),
-                raw::ArgBits::word(pidNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
-        let pid = unsafe { raw::slice::<i32>(pid.cast(), pidNum, "pid") }?;
-        jumar_acl::ipc::aclrtMemSetPidToShareableHandle(cx, shareableHandle, pid, pidNum)?;
-        Ok(())
-    })
-}
-
-/// Returns the key under which other processes can open device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
-    devPtr: *mut c_void,
-    size: usize,
-    key: *mut c_char,
-    len: usize,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtIpcMemGetExportKey, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(key),
-                raw::ArgBits::word(len),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `key` is null or an array of that many.
-        let key_out = unsafe { raw::OutArray::<u8>::new(key.cast(), len, "key") }?;
-        let key_value = jumar_acl::ipc::aclrtIpcMemGetExportKey(
-            cx,
-            devPtr.expose_provenance(),
-            size,
-            len,
-            flags,
-        )?;
-        key_out.set(key_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Ends the sharing of device memory under a key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtIpcMemClose(key: *const c_char) -> i32 {
-    raw::status(&calls::aclrtIpcMemClose, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(key)])?;
-        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
-        let key = unsafe { raw::text(key) };
-        jumar_acl::ipc::aclrtIpcMemClose(cx, key)?;
-        Ok(())
-    })
-}
-
-/// Opens device memory of another process by its key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtIpcMemImportByKey(
-    devPtr: *mut *mut c_void,
-    key: *const c_char,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtIpcMemImportByKey, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(key),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
-        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
-        let key = unsafe { raw::text(key) };
-        let devPtr_value = jumar_acl::ipc::aclrtIpcMemImportByKey(cx, key, flags)?;
-        devPtr_out.set(devPtr_value);
-        Ok(())
-    })
-}
-
-/// Sets which processes may open device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtIpcMemSetImportPid(
-    key: *const c_char,
-    pid: *mut i32,
-    num: usize,
-) -> i32 {
-    raw::status(&calls::aclrtIpcMemSetImportPid, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(key),
-                raw::ArgBits::word(pid),
-                raw::ArgBits::word(num),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
-        let key = unsafe { raw::text(key) };
-        // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
-        let pid = unsafe { raw::slice::<i32>(pid.cast(), num, "pid") }?;
-        jumar_acl::ipc::aclrtIpcMemSetImportPid(cx, key, pid, num)?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute of shared device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtIpcMemSetAttr(key: *const c_char, r#type: u32, attr: u64) -> i32 {
-    raw::status(&calls::aclrtIpcMemSetAttr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(key),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(attr),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
-        let key = unsafe { raw::text(key) };
-        jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key, r#type, attr)?;
-        Ok(())
-    })
-}
-
-/// Sets which processes of other servers may open device memory.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcMemImportPidInterServer(
-    _key: *const c_char,
-    _serverPids: *mut types::aclrtServerPid,
-    _num: usize,
-) -> i32 {
-    raw::stub(&calls::aclrtIpcMemImportPidInterServer)
+raw::stubs! {
+    /// Sets which processes of other servers may open device memory.
+    fn aclrtIpcMemImportPidInterServer(key: *const c_char, serverPids: *mut types::aclrtServerPid, num: usize) -> i32 = stub;
 }

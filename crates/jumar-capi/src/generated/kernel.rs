@@ -11,1052 +11,170 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Returns the id of the task that the calling thread submitted last.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetThreadLastTaskId, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(taskId)])?;
-        // SAFETY: the caller guarantees that `taskId` is null or the address of a variable.
-        let taskId_out = unsafe { raw::Out::<u32>::new(taskId.cast(), "taskId") }?;
-        let taskId_value = jumar_acl::kernel::aclrtGetThreadLastTaskId(cx)?;
-        taskId_out.set(taskId_value);
-        Ok(())
-    })
-}
-
-/// Sets the time limit of queued waits, in seconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
-    raw::status(&calls::aclrtSetOpWaitTimeout, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
-        jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)?;
-        Ok(())
-    })
-}
-
-/// Sets the time limit of operators, in seconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 {
-    raw::status(&calls::aclrtSetOpExecuteTimeOut, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
-        jumar_acl::kernel::aclrtSetOpExecuteTimeOut(cx, timeout)?;
-        Ok(())
-    })
-}
-
-/// Sets the time limit of operators, in milliseconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 {
-    raw::status(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(timeout)])?;
-        jumar_acl::kernel::aclrtSetOpExecuteTimeOutWithMs(cx, timeout)?;
-        Ok(())
-    })
-}
-
-/// Sets the time limit of operators in microseconds, and returns the rounded limit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout: *mut u64) -> i32 {
-    raw::status(&calls::aclrtSetOpExecuteTimeOutV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(timeout),
-                raw::ArgBits::word(actualTimeout),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `actualTimeout` is null or the address of a variable.
-        let actualTimeout_out =
-            unsafe { raw::Out::<u64>::new(actualTimeout.cast(), "actualTimeout") }?;
-        let actualTimeout_value = jumar_acl::kernel::aclrtSetOpExecuteTimeOutV2(cx, timeout)?;
-        actualTimeout_out.set(actualTimeout_value);
-        Ok(())
-    })
-}
-
-/// Returns the granularity of operator time limits, in microseconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 {
-    raw::status(&calls::aclrtGetOpTimeOutInterval, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(interval)])?;
-        // SAFETY: the caller guarantees that `interval` is null or the address of a variable.
-        let interval_out = unsafe { raw::Out::<u64>::new(interval.cast(), "interval") }?;
-        let interval_value = jumar_acl::kernel::aclrtGetOpTimeOutInterval(cx)?;
-        interval_out.set(interval_value);
-        Ok(())
-    })
-}
-
-/// Enables or disables the detection of overflows on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag: u32) -> i32 {
-    raw::status(&calls::aclrtSetStreamOverflowSwitch, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(flag)]
-        })?;
-        jumar_acl::kernel::aclrtSetStreamOverflowSwitch(cx, raw::handle(stream), flag)?;
-        Ok(())
-    })
-}
-
-/// Returns whether a stream detects overflows.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetStreamOverflowSwitch, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(flag)]
-        })?;
-        // SAFETY: the caller guarantees that `flag` is null or the address of a variable.
-        let flag_out = unsafe { raw::Out::<u32>::new(flag.cast(), "flag") }?;
-        let flag_value = jumar_acl::kernel::aclrtGetStreamOverflowSwitch(cx, raw::handle(stream))?;
-        flag_out.set(flag_value);
-        Ok(())
-    })
-}
-
-/// Sets whether overflows on the current device saturate or produce infinities.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
-    raw::status(&calls::aclrtSetDeviceSatMode, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(mode)])?;
-        jumar_acl::device::aclrtSetDeviceSatMode(cx, mode)?;
-        Ok(())
-    })
-}
-
-/// Returns whether overflows on the current device saturate or produce infinities.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceSatMode(mode: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetDeviceSatMode, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(mode)])?;
-        // SAFETY: the caller guarantees that `mode` is null or the address of a variable.
-        let mode_out = unsafe { raw::Out::<u32>::new(mode.cast(), "mode") }?;
-        let mode_value = jumar_acl::device::aclrtGetDeviceSatMode(cx)?;
-        mode_out.set(mode_value);
-        Ok(())
-    })
-}
-
-/// Queues a copy of the overflow state into memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetOverflowStatus(
-    outputAddr: *mut c_void,
-    outputSize: usize,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtGetOverflowStatus, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(outputAddr),
-                raw::ArgBits::word(outputSize),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let outputAddr = unsafe { raw::span(outputAddr.cast(), outputSize, "outputAddr") }?;
-        jumar_acl::kernel::aclrtGetOverflowStatus(cx, outputAddr, outputSize, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Queues the reset of the overflow state.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtResetOverflowStatus(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtResetOverflowStatus, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::kernel::aclrtResetOverflowStatus(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Creates an object that describes a kernel binary in memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateBinary(data: *const c_void, dataLen: usize) -> *mut c_void {
-    raw::value(&calls::aclrtCreateBinary, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(data), raw::ArgBits::word(dataLen)]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
-        let data = unsafe { raw::slice::<u8>(data.cast(), dataLen, "data") }?;
-        let answer = jumar_acl::kernel::aclrtCreateBinary(cx, data, dataLen)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a binary object.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyBinary(binary: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyBinary, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(binary)])?;
-        jumar_acl::kernel::aclrtDestroyBinary(cx, raw::handle(binary))?;
-        Ok(())
-    })
-}
-
-/// Loads a kernel binary onto the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtBinaryLoad(binary: *mut c_void, binHandle: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtBinaryLoad, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(binary), raw::ArgBits::word(binHandle)]
-        })?;
-        // SAFETY: the caller guarantees that `binHandle` is null or the address of a variable.
-        let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
-        let binHandle_value = jumar_acl::kernel::aclrtBinaryLoad(cx, raw::handle(binary))?;
-        binHandle_out.set(binHandle_value);
-        Ok(())
-    })
-}
-
-/// Unloads a kernel binary.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtBinaryUnLoad(binHandle: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtBinaryUnLoad, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(binHandle)])?;
-        jumar_acl::kernel::aclrtBinaryUnLoad(cx, raw::handle(binHandle))?;
-        Ok(())
-    })
-}
-
-/// Finds a kernel of a loaded binary by name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtBinaryGetFunction(
-    binHandle: *mut c_void,
-    kernelName: *const c_char,
-    funcHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtBinaryGetFunction, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(binHandle),
-                raw::ArgBits::word(kernelName),
-                raw::ArgBits::word(funcHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `kernelName` is null or a text that ends in a zero byte.
-        let kernelName = unsafe { raw::text(kernelName) };
-        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
-        let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
-        let funcHandle_value =
-            jumar_acl::kernel::aclrtBinaryGetFunction(cx, raw::handle(binHandle), kernelName)?;
-        funcHandle_out.set(funcHandle_value);
-        Ok(())
-    })
-}
-
-/// Queues a kernel with an array of arguments.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtLaunchKernel(
-    funcHandle: *mut c_void,
-    numBlocks: u32,
-    argsData: *const c_void,
-    argsSize: usize,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtLaunchKernel, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(numBlocks),
-                raw::ArgBits::word(argsData),
-                raw::ArgBits::word(argsSize),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `argsData` is the start of that many bytes, until the call (or the task it queues) is done.
-        let argsData = unsafe { raw::span(argsData.cast(), argsSize, "argsData") }?;
-        jumar_acl::kernel::aclrtLaunchKernel(
-            cx,
-            raw::handle(funcHandle),
-            numBlocks,
-            argsData,
-            argsSize,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns address and size of a binary on the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtBinaryGetDevAddress(
-    binHandle: *mut c_void,
-    binAddr: *mut *mut c_void,
-    binSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtBinaryGetDevAddress, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(binHandle),
-                raw::ArgBits::word(binAddr),
-                raw::ArgBits::word(binSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `binAddr` is null or the address of a variable.
-        let binAddr_out = unsafe { raw::Out::<usize>::new(binAddr.cast(), "binAddr") }?;
-        // SAFETY: the caller guarantees that `binSize` is null or the address of a variable.
-        let binSize_out = unsafe { raw::Out::<usize>::new(binSize.cast(), "binSize") }?;
-        let (binAddr_value, binSize_value) =
-            jumar_acl::kernel::aclrtBinaryGetDevAddress(cx, raw::handle(binHandle))?;
-        binAddr_out.set(binAddr_value);
-        binSize_out.set(binSize_value);
-        Ok(())
-    })
-}
-
-/// Finds a kernel of a loaded binary by its entry id.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtBinaryGetFunctionByEntry(
-    binHandle: *mut c_void,
-    funcEntry: u64,
-    funcHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtBinaryGetFunctionByEntry, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(binHandle),
-                raw::ArgBits::word(funcEntry),
-                raw::ArgBits::word(funcHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
-        let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
-        let funcHandle_value = jumar_acl::kernel::aclrtBinaryGetFunctionByEntry(
-            cx,
-            raw::handle(binHandle),
-            funcEntry,
-        )?;
-        funcHandle_out.set(funcHandle_value);
-        Ok(())
-    })
-}
-
-/// Finds the kernel that belongs to a host symbol.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetFuncBySymbol(
-    symbol: *const c_void,
-    funcHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtGetFuncBySymbol, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(symbol), raw::ArgBits::word(funcHandle)]
-        })?;
-        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
-        let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
-        let funcHandle_value =
-            jumar_acl::kernel::aclrtGetFuncBySymbol(cx, symbol.expose_provenance())?;
-        funcHandle_out.set(funcHandle_value);
-        Ok(())
-    })
-}
-
-/// Returns the address of a kernel on the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetFunctionAddr(
-    funcHandle: *mut c_void,
-    aicAddr: *mut *mut c_void,
-    aivAddr: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtGetFunctionAddr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(aicAddr),
-                raw::ArgBits::word(aivAddr),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `aicAddr` is null or the address of a variable.
-        let aicAddr_out = unsafe { raw::Out::<usize>::new(aicAddr.cast(), "aicAddr") }?;
-        // SAFETY: the caller guarantees that `aivAddr` is null or the address of a variable.
-        let aivAddr_out = unsafe { raw::Out::<usize>::new(aivAddr.cast(), "aivAddr") }?;
-        let (aicAddr_value, aivAddr_value) =
-            jumar_acl::kernel::aclrtGetFunctionAddr(cx, raw::handle(funcHandle))?;
-        aicAddr_out.set(aicAddr_value);
-        aivAddr_out.set(aivAddr_value);
-        Ok(())
-    })
-}
-
-/// Returns how large a kernel is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetFunctionSize(
-    funcHandle: *mut c_void,
-    aicSize: *mut usize,
-    aivSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtGetFunctionSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(aicSize),
-                raw::ArgBits::word(aivSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `aicSize` is null or the address of a variable.
-        let aicSize_out = unsafe { raw::Out::<usize>::new(aicSize.cast(), "aicSize") }?;
-        // SAFETY: the caller guarantees that `aivSize` is null or the address of a variable.
-        let aivSize_out = unsafe { raw::Out::<usize>::new(aivSize.cast(), "aivSize") }?;
-        let (aicSize_value, aivSize_value) =
-            jumar_acl::kernel::aclrtGetFunctionSize(cx, raw::handle(funcHandle))?;
-        aicSize_out.set(aicSize_value);
-        aivSize_out.set(aivSize_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory an argument object needs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsGetHandleMemSize(
-    funcHandle: *mut c_void,
-    memSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsGetHandleMemSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(funcHandle), raw::ArgBits::word(memSize)]
-        })?;
-        // SAFETY: the caller guarantees that `memSize` is null or the address of a variable.
-        let memSize_out = unsafe { raw::Out::<usize>::new(memSize.cast(), "memSize") }?;
-        let memSize_value =
-            jumar_acl::kernel::aclrtKernelArgsGetHandleMemSize(cx, raw::handle(funcHandle))?;
-        memSize_out.set(memSize_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory the arguments of a kernel need.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsGetMemSize(
-    funcHandle: *mut c_void,
-    userArgsSize: usize,
-    actualArgsSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsGetMemSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(userArgsSize),
-                raw::ArgBits::word(actualArgsSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `actualArgsSize` is null or the address of a variable.
-        let actualArgsSize_out =
-            unsafe { raw::Out::<usize>::new(actualArgsSize.cast(), "actualArgsSize") }?;
-        let actualArgsSize_value = jumar_acl::kernel::aclrtKernelArgsGetMemSize(
-            cx,
-            raw::handle(funcHandle),
-            userArgsSize,
-        )?;
-        actualArgsSize_out.set(actualArgsSize_value);
-        Ok(())
-    })
-}
-
-/// Creates an argument object for a kernel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsInit(
-    funcHandle: *mut c_void,
-    argsHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsInit, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(argsHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `argsHandle` is null or the address of a variable.
-        let argsHandle_out = unsafe { raw::Out::<Raw>::new(argsHandle.cast(), "argsHandle") }?;
-        let argsHandle_value = jumar_acl::kernel::aclrtKernelArgsInit(cx, raw::handle(funcHandle))?;
-        argsHandle_out.set(argsHandle_value);
-        Ok(())
-    })
-}
-
-/// Creates an argument object in the caller's memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsInitByUserMem(
-    funcHandle: *mut c_void,
-    argsHandle: *mut c_void,
-    userHostMem: *mut c_void,
-    actualArgsSize: usize,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsInitByUserMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(argsHandle),
-                raw::ArgBits::word(userHostMem),
-                raw::ArgBits::word(actualArgsSize),
-            ]
-        })?;
-        jumar_acl::kernel::aclrtKernelArgsInitByUserMem(
-            cx,
-            raw::handle(funcHandle),
-            raw::handle(argsHandle),
-            userHostMem.expose_provenance(),
-            actualArgsSize,
-        )?;
-        Ok(())
-    })
-}
-
-/// Appends an argument.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsAppend(
-    argsHandle: *mut c_void,
-    param: *mut c_void,
-    paramSize: usize,
-    paramHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsAppend, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(argsHandle),
-                raw::ArgBits::word(param),
-                raw::ArgBits::word(paramSize),
-                raw::ArgBits::word(paramHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many values.
-        let param = unsafe { raw::slice::<u8>(param.cast(), paramSize, "param") }?;
-        // SAFETY: the caller guarantees that `paramHandle` is null or the address of a variable.
-        let paramHandle_out = unsafe { raw::Out::<Raw>::new(paramHandle.cast(), "paramHandle") }?;
-        let paramHandle_value = jumar_acl::kernel::aclrtKernelArgsAppend(
-            cx,
-            raw::handle(argsHandle),
-            param,
-            paramSize,
-        )?;
-        paramHandle_out.set(paramHandle_value);
-        Ok(())
-    })
-}
-
-/// Appends an argument whose content is set later.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsAppendPlaceHolder(
-    argsHandle: *mut c_void,
-    paramHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsAppendPlaceHolder, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(argsHandle),
-                raw::ArgBits::word(paramHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `paramHandle` is null or the address of a variable.
-        let paramHandle_out = unsafe { raw::Out::<Raw>::new(paramHandle.cast(), "paramHandle") }?;
-        let paramHandle_value =
-            jumar_acl::kernel::aclrtKernelArgsAppendPlaceHolder(cx, raw::handle(argsHandle))?;
-        paramHandle_out.set(paramHandle_value);
-        Ok(())
-    })
-}
-
-/// Returns the memory for the content of a placeholder argument.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsGetPlaceHolderBuffer(
-    argsHandle: *mut c_void,
-    paramHandle: *mut c_void,
-    dataSize: usize,
-    bufferAddr: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsGetPlaceHolderBuffer, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(argsHandle),
-                raw::ArgBits::word(paramHandle),
-                raw::ArgBits::word(dataSize),
-                raw::ArgBits::word(bufferAddr),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `bufferAddr` is null or the address of a variable.
-        let bufferAddr_out = unsafe { raw::Out::<usize>::new(bufferAddr.cast(), "bufferAddr") }?;
-        let bufferAddr_value = jumar_acl::kernel::aclrtKernelArgsGetPlaceHolderBuffer(
-            cx,
-            raw::handle(argsHandle),
-            raw::handle(paramHandle),
-            dataSize,
-        )?;
-        bufferAddr_out.set(bufferAddr_value);
-        Ok(())
-    })
-}
-
-/// Changes an argument.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsParaUpdate(
-    argsHandle: *mut c_void,
-    paramHandle: *mut c_void,
-    param: *mut c_void,
-    paramSize: usize,
-) -> i32 {
-    raw::status(&calls::aclrtKernelArgsParaUpdate, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(argsHandle),
-                raw::ArgBits::word(paramHandle),
-                raw::ArgBits::word(param),
-                raw::ArgBits::word(paramSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many values.
-        let param = unsafe { raw::slice::<u8>(param.cast(), paramSize, "param") }?;
-        jumar_acl::kernel::aclrtKernelArgsParaUpdate(
-            cx,
-            raw::handle(argsHandle),
-            raw::handle(paramHandle),
-            param,
-            paramSize,
-        )?;
-        Ok(())
-    })
-}
-
-/// Finalises an argument object.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtKernelArgsFinalize(argsHandle: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtKernelArgsFinalize, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(argsHandle)])?;
-        jumar_acl::kernel::aclrtKernelArgsFinalize(cx, raw::handle(argsHandle))?;
-        Ok(())
-    })
-}
-
-/// Applies the core limits of a stream to the calling thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtUseStreamResInCurrentThread(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtUseStreamResInCurrentThread, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::kernel::aclrtUseStreamResInCurrentThread(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Removes the core limits that aclrtUseStreamResInCurrentThread applied.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::kernel::aclrtUnuseStreamResInCurrentThread(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Returns how many cores the calling thread may use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetResInCurrentThread(r#type: u32, value: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetResInCurrentThread, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(r#type), raw::ArgBits::word(value)]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::kernel::aclrtGetResInCurrentThread(cx, r#type)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Writes the name of a kernel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetFunctionName(
-    funcHandle: *mut c_void,
-    maxLen: u32,
-    name: *mut c_char,
-) -> i32 {
-    raw::status(&calls::aclrtGetFunctionName, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(maxLen),
-                raw::ArgBits::word(name),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `name` is null or an array of that many.
-        let name_out =
-            unsafe { raw::OutArray::<u8>::new(name.cast(), raw::count(maxLen), "name") }?;
-        let name_value =
-            jumar_acl::kernel::aclrtGetFunctionName(cx, raw::handle(funcHandle), maxLen)?;
-        name_out.set(name_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Registers a kernel that runs on the AI CPU.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtRegisterCpuFunc(
-    handle: *mut c_void,
-    funcName: *const c_char,
-    kernelName: *const c_char,
-    funcHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtRegisterCpuFunc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(funcName),
-                raw::ArgBits::word(kernelName),
-                raw::ArgBits::word(funcHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `funcName` is null or a text that ends in a zero byte.
-        let funcName = unsafe { raw::text(funcName) };
-        // SAFETY: the caller guarantees that `kernelName` is null or a text that ends in a zero byte.
-        let kernelName = unsafe { raw::text(kernelName) };
-        // SAFETY: the caller guarantees that `funcHandle` is null or the address of a variable.
-        let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
-        let funcHandle_value =
-            jumar_acl::kernel::aclrtRegisterCpuFunc(cx, raw::handle(handle), funcName, kernelName)?;
-        funcHandle_out.set(funcHandle_value);
-        Ok(())
-    })
-}
-
-/// Returns the address of the context's overflow state.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCtxGetFloatOverflowAddr, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(overflowAddr)])?;
-        // SAFETY: the caller guarantees that `overflowAddr` is null or the address of a variable.
-        let overflowAddr_out =
-            unsafe { raw::Out::<usize>::new(overflowAddr.cast(), "overflowAddr") }?;
-        let overflowAddr_value = jumar_acl::kernel::aclrtCtxGetFloatOverflowAddr(cx)?;
-        overflowAddr_out.set(overflowAddr_value);
-        Ok(())
-    })
-}
-
-/// Queues a copy of the floating-point overflow state into memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetFloatOverflowStatus(
-    outputAddr: *mut c_void,
-    outputSize: u64,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtGetFloatOverflowStatus, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(outputAddr),
-                raw::ArgBits::word(outputSize),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let outputAddr =
-            unsafe { raw::span(outputAddr.cast(), raw::count(outputSize), "outputAddr") }?;
-        jumar_acl::kernel::aclrtGetFloatOverflowStatus(
-            cx,
-            outputAddr,
-            outputSize,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the reset of the floating-point overflow state.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtResetFloatOverflowStatus(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtResetFloatOverflowStatus, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::kernel::aclrtResetFloatOverflowStatus(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Queues a copy of the device's overflow state into memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtNpuGetFloatOverFlowStatus(
-    outputAddr: *mut c_void,
-    outputSize: u64,
-    checkMode: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtNpuGetFloatOverFlowStatus, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(outputAddr),
-                raw::ArgBits::word(outputSize),
-                raw::ArgBits::word(checkMode),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `outputAddr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let outputAddr =
-            unsafe { raw::span(outputAddr.cast(), raw::count(outputSize), "outputAddr") }?;
-        jumar_acl::kernel::aclrtNpuGetFloatOverFlowStatus(
-            cx,
-            outputAddr,
-            outputSize,
-            checkMode,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the reset of the device's overflow state.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtNpuClearFloatOverFlowStatus(
-    checkMode: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtNpuClearFloatOverFlowStatus, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(checkMode), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::kernel::aclrtNpuClearFloatOverFlowStatus(cx, checkMode, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Returns the address by which cores synchronise.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetHardwareSyncAddr(addr: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtGetHardwareSyncAddr, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(addr)])?;
-        // SAFETY: the caller guarantees that `addr` is null or the address of a variable.
-        let addr_out = unsafe { raw::Out::<usize>::new(addr.cast(), "addr") }?;
-        let addr_value = jumar_acl::kernel::aclrtGetHardwareSyncAddr(cx)?;
-        addr_out.set(addr_value);
-        Ok(())
-    })
-}
-
-/// Queues the generation of random numbers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtRandomNumAsync(
-    taskInfo: *const types::aclrtRandomNumTaskInfo,
-    stream: *mut c_void,
-    reserve: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtRandomNumAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(taskInfo),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(reserve),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `taskInfo` is null or the address of a value.
-        let taskInfo = unsafe { raw::input(taskInfo, "taskInfo") }?;
-        jumar_acl::random::aclrtRandomNumAsync(
-            cx,
-            taskInfo,
-            raw::handle(stream),
-            reserve.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the time limit of operators, in milliseconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetOpExecuteTimeout(timeoutMs: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetOpExecuteTimeout, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(timeoutMs)])?;
-        // SAFETY: the caller guarantees that `timeoutMs` is null or the address of a variable.
-        let timeoutMs_out = unsafe { raw::Out::<u32>::new(timeoutMs.cast(), "timeoutMs") }?;
-        let timeoutMs_value = jumar_acl::kernel::aclrtGetOpExecuteTimeout(cx)?;
-        timeoutMs_out.set(timeoutMs_value);
-        Ok(())
-    })
-}
-
-/// Queues a change of a captured launch.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtTaskUpdateAsync(
-    taskStream: *mut c_void,
-    taskId: u32,
-    info: *mut types::aclrtTaskUpdateInfo,
-    execStream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtTaskUpdateAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(taskStream),
-                raw::ArgBits::word(taskId),
-                raw::ArgBits::word(info),
-                raw::ArgBits::word(execStream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `info` is null or the address of a value.
-        let info = unsafe { raw::input(info, "info") }?;
-        jumar_acl::capture::aclrtTaskUpdateAsync(
-            cx,
-            raw::handle(taskStream),
-            taskId,
-            info,
-            raw::handle(execStream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns whether binaries for a chip run on the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCheckArchCompatibility(
-    socVersion: *const c_char,
-    canCompatible: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtCheckArchCompatibility, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(socVersion),
-                raw::ArgBits::word(canCompatible),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `socVersion` is null or a text that ends in a zero byte.
-        let socVersion = unsafe { raw::text(socVersion) };
-        // SAFETY: the caller guarantees that `canCompatible` is null or the address of a variable.
-        let canCompatible_out =
-            unsafe { raw::Out::<i32>::new(canCompatible.cast(), "canCompatible") }?;
-        let canCompatible_value = jumar_acl::kernel::aclrtCheckArchCompatibility(cx, socVersion)?;
-        canCompatible_out.set(canCompatible_value);
-        Ok(())
-    })
-}
-
-/// Drops the persistent tasks of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtPersistentTaskClean, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::capture::aclrtPersistentTaskClean(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Attaches information on an operator to the last captured task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCacheLastTaskOpInfo(infoPtr: *const c_void, infoSize: usize) -> i32 {
-    raw::status(&calls::aclrtCacheLastTaskOpInfo, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(infoPtr), raw::ArgBits::word(infoSize)]
-        })?;
-        // SAFETY: the caller guarantees that `infoPtr` is null or an array of that many values.
-        let infoPtr = unsafe { raw::slice::<u8>(infoPtr.cast(), infoSize, "infoPtr") }?;
-        jumar_acl::capture::aclrtCacheLastTaskOpInfo(cx, infoPtr, infoSize)?;
-        Ok(())
-    })
-}
-
-/// Attaches a text to the last captured task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCacheLastTaskExtendInfo(
-    extendInfoPtr: *const c_char,
-    infoSize: usize,
-) -> i32 {
-    raw::status(&calls::aclrtCacheLastTaskExtendInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(extendInfoPtr),
-                raw::ArgBits::word(infoSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `extendInfoPtr` is null or an array of that many values.
-        let extendInfoPtr =
-            unsafe { raw::slice::<u8>(extendInfoPtr.cast(), infoSize, "extendInfoPtr") }?;
-        jumar_acl::capture::aclrtCacheLastTaskExtendInfo(cx, extendInfoPtr, infoSize)?;
-        Ok(())
-    })
-}
-
-/// Reads an attribute of a kernel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetFunctionAttribute(
-    funcHandle: *mut c_void,
-    attrType: u32,
-    attrValue: *mut i64,
-) -> i32 {
-    raw::status(&calls::aclrtGetFunctionAttribute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(attrType),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
-        let attrValue_out = unsafe { raw::Out::<i64>::new(attrValue.cast(), "attrValue") }?;
-        let attrValue_value =
-            jumar_acl::kernel::aclrtGetFunctionAttribute(cx, raw::handle(funcHandle), attrType)?;
-        attrValue_out.set(attrValue_value);
-        Ok(())
-    })
-}
-
-/// Returns which binary a kernel belongs to.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFunctionGetBinary(
-    funcHandle: *mut c_void,
-    binHandle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtFunctionGetBinary, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(funcHandle),
-                raw::ArgBits::word(binHandle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `binHandle` is null or the address of a variable.
-        let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
-        let binHandle_value =
-            jumar_acl::kernel::aclrtFunctionGetBinary(cx, raw::handle(funcHandle))?;
-        binHandle_out.set(binHandle_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of parameters of a kernel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFunctionGetParamCount(
-    func: *const c_void,
-    paramCount: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtFunctionGetParamCount, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(func), raw::ArgBits::word(paramCount)]
-        })?;
-        // SAFETY: the caller guarantees that `paramCount` is null or the address of a variable.
-        let paramCount_out = unsafe { raw::Out::<usize>::new(paramCount.cast(), "paramCount") }?;
-        let paramCount_value =
-            jumar_acl::kernel::aclrtFunctionGetParamCount(cx, func.expose_provenance())?;
-        paramCount_out.set(paramCount_value);
-        Ok(())
-    })
-}
-
-/// Returns how much dynamic local memory a block of a kernel may use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFunctionGetAvailDynUbufPerBlock(
-    func: *mut c_void,
-    flags: u32,
-    dynamicUbufSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtFunctionGetAvailDynUbufPerBlock, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(func),
-                raw::ArgBits::word(flags),
-                raw::ArgBits::word(dynamicUbufSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dynamicUbufSize` is null or the address of a variable.
-        let dynamicUbufSize_out =
-            unsafe { raw::Out::<usize>::new(dynamicUbufSize.cast(), "dynamicUbufSize") }?;
-        let dynamicUbufSize_value = jumar_acl::kernel::aclrtFunctionGetAvailDynUbufPerBlock(
-            cx,
-            func.expose_provenance(),
-            flags,
-        )?;
-        dynamicUbufSize_out.set(dynamicUbufSize_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Returns the id of the task that the calling thread submitted last.
+    fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 =
+        status in kernel() -> (taskId out<u32>);
+    /// Sets the time limit of queued waits, in seconds.
+    fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 =
+        status in event(timeout plain) -> ();
+    /// Sets the time limit of operators, in seconds.
+    fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 =
+        status in kernel(timeout plain) -> ();
+    /// Sets the time limit of operators, in milliseconds.
+    fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 =
+        status in kernel(timeout plain) -> ();
+    /// Sets the time limit of operators in microseconds, and returns the rounded limit.
+    fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout: *mut u64) -> i32 =
+        status in kernel(timeout plain) -> (actualTimeout out<u64>);
+    /// Returns the granularity of operator time limits, in microseconds.
+    fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 =
+        status in kernel() -> (interval out<u64>);
+    /// Enables or disables the detection of overflows on a stream.
+    fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag: u32) -> i32 =
+        status in kernel(stream handle, flag plain) -> ();
+    /// Returns whether a stream detects overflows.
+    fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag: *mut u32) -> i32 =
+        status in kernel(stream handle) -> (flag out<u32>);
+    /// Sets whether overflows on the current device saturate or produce infinities.
+    fn aclrtSetDeviceSatMode(mode: u32) -> i32 =
+        status in device(mode plain) -> ();
+    /// Returns whether overflows on the current device saturate or produce infinities.
+    fn aclrtGetDeviceSatMode(mode: *mut u32) -> i32 =
+        status in device() -> (mode out<u32>);
+    /// Queues a copy of the overflow state into memory.
+    fn aclrtGetOverflowStatus(outputAddr: *mut c_void, outputSize: usize, stream: *mut c_void) -> i32 =
+        status in kernel(outputAddr span(outputSize), outputSize plain, stream handle) -> ();
+    /// Queues the reset of the overflow state.
+    fn aclrtResetOverflowStatus(stream: *mut c_void) -> i32 =
+        status in kernel(stream handle) -> ();
+    /// Creates an object that describes a kernel binary in memory.
+    fn aclrtCreateBinary(data: *const c_void, dataLen: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in kernel(data slice<u8>(dataLen), dataLen plain) -> ();
+    /// Destroys a binary object.
+    fn aclrtDestroyBinary(binary: *mut c_void) -> i32 =
+        status in kernel(binary handle) -> ();
+    /// Loads a kernel binary onto the current device.
+    fn aclrtBinaryLoad(binary: *mut c_void, binHandle: *mut *mut c_void) -> i32 =
+        status in kernel(binary handle) -> (binHandle out<Raw>);
+    /// Unloads a kernel binary.
+    fn aclrtBinaryUnLoad(binHandle: *mut c_void) -> i32 =
+        status in kernel(binHandle handle) -> ();
+    /// Finds a kernel of a loaded binary by name.
+    fn aclrtBinaryGetFunction(binHandle: *mut c_void, kernelName: *const c_char, funcHandle: *mut *mut c_void) -> i32 =
+        status in kernel(binHandle handle, kernelName text) -> (funcHandle out<Raw>);
+    /// Queues a kernel with an array of arguments.
+    fn aclrtLaunchKernel(funcHandle: *mut c_void, numBlocks: u32, argsData: *const c_void, argsSize: usize, stream: *mut c_void) -> i32 =
+        status in kernel(funcHandle handle, numBlocks plain, argsData span(argsSize), argsSize plain, stream handle) -> ();
+    /// Returns address and size of a binary on the device.
+    fn aclrtBinaryGetDevAddress(binHandle: *mut c_void, binAddr: *mut *mut c_void, binSize: *mut usize) -> i32 =
+        status in kernel(binHandle handle) -> (binAddr out<usize>, binSize out<usize>);
+    /// Finds a kernel of a loaded binary by its entry id.
+    fn aclrtBinaryGetFunctionByEntry(binHandle: *mut c_void, funcEntry: u64, funcHandle: *mut *mut c_void) -> i32 =
+        status in kernel(binHandle handle, funcEntry plain) -> (funcHandle out<Raw>);
+    /// Finds the kernel that belongs to a host symbol.
+    fn aclrtGetFuncBySymbol(symbol: *const c_void, funcHandle: *mut *mut c_void) -> i32 =
+        status in kernel(symbol address) -> (funcHandle out<Raw>);
+    /// Returns the address of a kernel on the device.
+    fn aclrtGetFunctionAddr(funcHandle: *mut c_void, aicAddr: *mut *mut c_void, aivAddr: *mut *mut c_void) -> i32 =
+        status in kernel(funcHandle handle) -> (aicAddr out<usize>, aivAddr out<usize>);
+    /// Returns how large a kernel is.
+    fn aclrtGetFunctionSize(funcHandle: *mut c_void, aicSize: *mut usize, aivSize: *mut usize) -> i32 =
+        status in kernel(funcHandle handle) -> (aicSize out<usize>, aivSize out<usize>);
+    /// Returns how much memory an argument object needs.
+    fn aclrtKernelArgsGetHandleMemSize(funcHandle: *mut c_void, memSize: *mut usize) -> i32 =
+        status in kernel(funcHandle handle) -> (memSize out<usize>);
+    /// Returns how much memory the arguments of a kernel need.
+    fn aclrtKernelArgsGetMemSize(funcHandle: *mut c_void, userArgsSize: usize, actualArgsSize: *mut usize) -> i32 =
+        status in kernel(funcHandle handle, userArgsSize plain) -> (actualArgsSize out<usize>);
+    /// Creates an argument object for a kernel.
+    fn aclrtKernelArgsInit(funcHandle: *mut c_void, argsHandle: *mut *mut c_void) -> i32 =
+        status in kernel(funcHandle handle) -> (argsHandle out<Raw>);
+    /// Creates an argument object in the caller's memory.
+    fn aclrtKernelArgsInitByUserMem(funcHandle: *mut c_void, argsHandle: *mut c_void, userHostMem: *mut c_void, actualArgsSize: usize) -> i32 =
+        status in kernel(funcHandle handle, argsHandle handle, userHostMem address, actualArgsSize plain) -> ();
+    /// Appends an argument.
+    fn aclrtKernelArgsAppend(argsHandle: *mut c_void, param: *mut c_void, paramSize: usize, paramHandle: *mut *mut c_void) -> i32 =
+        status in kernel(argsHandle handle, param slice<u8>(paramSize), paramSize plain) -> (paramHandle out<Raw>);
+    /// Appends an argument whose content is set later.
+    fn aclrtKernelArgsAppendPlaceHolder(argsHandle: *mut c_void, paramHandle: *mut *mut c_void) -> i32 =
+        status in kernel(argsHandle handle) -> (paramHandle out<Raw>);
+    /// Returns the memory for the content of a placeholder argument.
+    fn aclrtKernelArgsGetPlaceHolderBuffer(argsHandle: *mut c_void, paramHandle: *mut c_void, dataSize: usize, bufferAddr: *mut *mut c_void) -> i32 =
+        status in kernel(argsHandle handle, paramHandle handle, dataSize plain) -> (bufferAddr out<usize>);
+    /// Changes an argument.
+    fn aclrtKernelArgsParaUpdate(argsHandle: *mut c_void, paramHandle: *mut c_void, param: *mut c_void, paramSize: usize) -> i32 =
+        status in kernel(argsHandle handle, paramHandle handle, param slice<u8>(paramSize), paramSize plain) -> ();
+    /// Finalises an argument object.
+    fn aclrtKernelArgsFinalize(argsHandle: *mut c_void) -> i32 =
+        status in kernel(argsHandle handle) -> ();
+    /// Applies the core limits of a stream to the calling thread.
+    fn aclrtUseStreamResInCurrentThread(stream: *mut c_void) -> i32 =
+        status in kernel(stream handle) -> ();
+    /// Removes the core limits that aclrtUseStreamResInCurrentThread applied.
+    fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void) -> i32 =
+        status in kernel(stream handle) -> ();
+    /// Returns how many cores the calling thread may use.
+    fn aclrtGetResInCurrentThread(r#type: u32, value: *mut u32) -> i32 =
+        status in kernel(r#type plain) -> (value out<u32>);
+    /// Writes the name of a kernel.
+    fn aclrtGetFunctionName(funcHandle: *mut c_void, maxLen: u32, name: *mut c_char) -> i32 =
+        status in kernel(funcHandle handle, maxLen plain) -> (name array<u8>(raw::count(maxLen)));
+    /// Registers a kernel that runs on the AI CPU.
+    fn aclrtRegisterCpuFunc(handle: *mut c_void, funcName: *const c_char, kernelName: *const c_char, funcHandle: *mut *mut c_void) -> i32 =
+        status in kernel(handle handle, funcName text, kernelName text) -> (funcHandle out<Raw>);
+    /// Returns the address of the context's overflow state.
+    fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_void) -> i32 =
+        status in kernel() -> (overflowAddr out<usize>);
+    /// Queues a copy of the floating-point overflow state into memory.
+    fn aclrtGetFloatOverflowStatus(outputAddr: *mut c_void, outputSize: u64, stream: *mut c_void) -> i32 =
+        status in kernel(outputAddr span(raw::count(outputSize)), outputSize plain, stream handle) -> ();
+    /// Queues the reset of the floating-point overflow state.
+    fn aclrtResetFloatOverflowStatus(stream: *mut c_void) -> i32 =
+        status in kernel(stream handle) -> ();
+    /// Queues a copy of the device's overflow state into memory.
+    fn aclrtNpuGetFloatOverFlowStatus(outputAddr: *mut c_void, outputSize: u64, checkMode: u32, stream: *mut c_void) -> i32 =
+        status in kernel(outputAddr span(raw::count(outputSize)), outputSize plain, checkMode plain, stream handle) -> ();
+    /// Queues the reset of the device's overflow state.
+    fn aclrtNpuClearFloatOverFlowStatus(checkMode: u32, stream: *mut c_void) -> i32 =
+        status in kernel(checkMode plain, stream handle) -> ();
+    /// Returns the address by which cores synchronise.
+    fn aclrtGetHardwareSyncAddr(addr: *mut *mut c_void) -> i32 =
+        status in kernel() -> (addr out<usize>);
+    /// Queues the generation of random numbers.
+    fn aclrtRandomNumAsync(taskInfo: *const types::aclrtRandomNumTaskInfo, stream: *mut c_void, reserve: *mut c_void) -> i32 =
+        status in random(taskInfo input, stream handle, reserve address) -> ();
+    /// Returns the time limit of operators, in milliseconds.
+    fn aclrtGetOpExecuteTimeout(timeoutMs: *mut u32) -> i32 =
+        status in kernel() -> (timeoutMs out<u32>);
+    /// Queues a change of a captured launch.
+    fn aclrtTaskUpdateAsync(taskStream: *mut c_void, taskId: u32, info: *mut types::aclrtTaskUpdateInfo, execStream: *mut c_void) -> i32 =
+        status in capture(taskStream handle, taskId plain, info input, execStream handle) -> ();
+    /// Returns whether binaries for a chip run on the current device.
+    fn aclrtCheckArchCompatibility(socVersion: *const c_char, canCompatible: *mut i32) -> i32 =
+        status in kernel(socVersion text) -> (canCompatible out<i32>);
+    /// Drops the persistent tasks of a stream.
+    fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 =
+        status in capture(stream handle) -> ();
+    /// Attaches information on an operator to the last captured task.
+    fn aclrtCacheLastTaskOpInfo(infoPtr: *const c_void, infoSize: usize) -> i32 =
+        status in capture(infoPtr slice<u8>(infoSize), infoSize plain) -> ();
+    /// Attaches a text to the last captured task.
+    fn aclrtCacheLastTaskExtendInfo(extendInfoPtr: *const c_char, infoSize: usize) -> i32 =
+        status in capture(extendInfoPtr slice<u8>(infoSize), infoSize plain) -> ();
+    /// Reads an attribute of a kernel.
+    fn aclrtGetFunctionAttribute(funcHandle: *mut c_void, attrType: u32, attrValue: *mut i64) -> i32 =
+        status in kernel(funcHandle handle, attrType plain) -> (attrValue out<i64>);
+    /// Returns which binary a kernel belongs to.
+    fn aclrtFunctionGetBinary(funcHandle: *mut c_void, binHandle: *mut *mut c_void) -> i32 =
+        status in kernel(funcHandle handle) -> (binHandle out<Raw>);
+    /// Returns the number of parameters of a kernel.
+    fn aclrtFunctionGetParamCount(func: *const c_void, paramCount: *mut usize) -> i32 =
+        status in kernel(func address) -> (paramCount out<usize>);
+    /// Returns how much dynamic local memory a block of a kernel may use.
+    fn aclrtFunctionGetAvailDynUbufPerBlock(func: *mut c_void, flags: u32, dynamicUbufSize: *mut usize) -> i32 =
+        status in kernel(func address, flags plain) -> (dynamicUbufSize out<usize>);
 }

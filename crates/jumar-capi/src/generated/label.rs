@@ -9,106 +9,26 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::raw;
 
-/// Creates a label that a stream can jump to.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCreateLabel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(label)])?;
-        // SAFETY: the caller guarantees that `label` is null or the address of a variable.
-        let label_out = unsafe { raw::Out::<Raw>::new(label.cast(), "label") }?;
-        let label_value = jumar_acl::label::aclrtCreateLabel(cx)?;
-        label_out.set(label_value);
-        Ok(())
-    })
-}
-
-/// Marks the position of a label on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtSetLabel, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(label), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::label::aclrtSetLabel(cx, raw::handle(label), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Destroys a label.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyLabel(label: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyLabel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(label)])?;
-        jumar_acl::label::aclrtDestroyLabel(cx, raw::handle(label))?;
-        Ok(())
-    })
-}
-
-/// Creates a list of labels.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateLabelList(
-    labels: *mut *mut c_void,
-    num: usize,
-    labelList: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtCreateLabelList, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(labels),
-                raw::ArgBits::word(num),
-                raw::ArgBits::word(labelList),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `labels` is null or an array of that many values.
-        let labels = unsafe { raw::slice::<Raw>(labels.cast(), num, "labels") }?;
-        // SAFETY: the caller guarantees that `labelList` is null or the address of a variable.
-        let labelList_out = unsafe { raw::Out::<Raw>::new(labelList.cast(), "labelList") }?;
-        let labelList_value = jumar_acl::label::aclrtCreateLabelList(cx, labels, num)?;
-        labelList_out.set(labelList_value);
-        Ok(())
-    })
-}
-
-/// Destroys a list of labels.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyLabelList(labelList: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyLabelList, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(labelList)])?;
-        jumar_acl::label::aclrtDestroyLabelList(cx, raw::handle(labelList))?;
-        Ok(())
-    })
-}
-
-/// Queues a jump to the label whose index is in device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSwitchLabelByIndex(
-    ptr: *mut c_void,
-    maxValue: u32,
-    labelList: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtSwitchLabelByIndex, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(maxValue),
-                raw::ArgBits::word(labelList),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let ptr = unsafe { raw::span(ptr.cast(), 4, "ptr") }?;
-        jumar_acl::label::aclrtSwitchLabelByIndex(
-            cx,
-            ptr,
-            maxValue,
-            raw::handle(labelList),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a label that a stream can jump to.
+    fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 =
+        status in label() -> (label out<Raw>);
+    /// Marks the position of a label on a stream.
+    fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) -> i32 =
+        status in label(label handle, stream handle) -> ();
+    /// Destroys a label.
+    fn aclrtDestroyLabel(label: *mut c_void) -> i32 =
+        status in label(label handle) -> ();
+    /// Creates a list of labels.
+    fn aclrtCreateLabelList(labels: *mut *mut c_void, num: usize, labelList: *mut *mut c_void) -> i32 =
+        status in label(labels slice<Raw>(num), num plain) -> (labelList out<Raw>);
+    /// Destroys a list of labels.
+    fn aclrtDestroyLabelList(labelList: *mut c_void) -> i32 =
+        status in label(labelList handle) -> ();
+    /// Queues a jump to the label whose index is in device memory.
+    fn aclrtSwitchLabelByIndex(ptr: *mut c_void, maxValue: u32, labelList: *mut c_void, stream: *mut c_void) -> i32 =
+        status in label(ptr span(4), maxValue plain, labelList handle, stream handle) -> ();
 }

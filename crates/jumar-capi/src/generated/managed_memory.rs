@@ -11,173 +11,23 @@
 
 use std::ffi::c_void;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Reads an attribute of a range of managed memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemManagedGetAttr(
-    attribute: u32,
-    ptr: *const c_void,
-    size: usize,
-    data: *mut c_void,
-    dataSize: usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemManagedGetAttr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attribute),
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(dataSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many.
-        let data_out = unsafe { raw::OutArray::<u8>::new(data.cast(), dataSize, "data") }?;
-        let data_value = jumar_acl::managed_memory::aclrtMemManagedGetAttr(
-            cx,
-            attribute,
-            ptr.expose_provenance(),
-            size,
-            dataSize,
-        )?;
-        data_out.set(&data_value)?;
-        Ok(())
-    })
-}
-
-/// Allocates memory that host and device share.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, flag: u32) -> i32 {
-    raw::status(&calls::aclrtMemAllocManaged, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ptr` is null or the address of a variable.
-        let ptr_out = unsafe { raw::Out::<usize>::new(ptr.cast(), "ptr") }?;
-        let ptr_value = jumar_acl::managed_memory::aclrtMemAllocManaged(cx, size, flag)?;
-        ptr_out.set(ptr_value);
-        Ok(())
-    })
-}
-
-/// Sets the advice for the use of a range of managed memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemManagedAdvise(
-    ptr: *const c_void,
-    size: u64,
-    advise: u32,
-    location: types::aclrtMemManagedLocation,
-) -> i32 {
-    raw::status(&calls::aclrtMemManagedAdvise, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(advise),
-                0,
-            ]
-        })?;
-        jumar_acl::managed_memory::aclrtMemManagedAdvise(
-            cx,
-            ptr.expose_provenance(),
-            size,
-            advise,
-            location,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a prefetch of managed memory to a location.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemManagedPrefetchAsync(
-    ptr: *const c_void,
-    size: usize,
-    location: types::aclrtMemManagedLocation,
-    flags: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemManagedPrefetchAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                0,
-                raw::ArgBits::word(flags),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::managed_memory::aclrtMemManagedPrefetchAsync(
-            cx,
-            ptr.expose_provenance(),
-            size,
-            location,
-            flags,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues prefetches of several ranges of managed memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemManagedPrefetchBatchAsync(
-    ptrs: *mut *const c_void,
-    sizes: *mut usize,
-    count: usize,
-    prefetchLocs: *mut types::aclrtMemManagedLocation,
-    prefetchLocIdxs: *mut usize,
-    numPrefetchLocs: usize,
-    flags: u64,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemManagedPrefetchBatchAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptrs),
-                raw::ArgBits::word(sizes),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(prefetchLocs),
-                raw::ArgBits::word(prefetchLocIdxs),
-                raw::ArgBits::word(numPrefetchLocs),
-                raw::ArgBits::word(flags),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ptrs` is null or an array of that many values.
-        let ptrs = unsafe { raw::slice::<usize>(ptrs.cast(), count, "ptrs") }?;
-        // SAFETY: the caller guarantees that `sizes` is null or an array of that many values.
-        let sizes = unsafe { raw::slice::<usize>(sizes.cast(), count, "sizes") }?;
-        // SAFETY: the caller guarantees that `prefetchLocs` is null or an array of that many values.
-        let prefetchLocs = unsafe {
-            raw::slice::<types::aclrtMemManagedLocation>(
-                prefetchLocs.cast(),
-                numPrefetchLocs,
-                "prefetchLocs",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `prefetchLocIdxs` is null or an array of that many values.
-        let prefetchLocIdxs = unsafe {
-            raw::slice::<usize>(prefetchLocIdxs.cast(), numPrefetchLocs, "prefetchLocIdxs")
-        }?;
-        jumar_acl::managed_memory::aclrtMemManagedPrefetchBatchAsync(
-            cx,
-            ptrs,
-            sizes,
-            count,
-            prefetchLocs,
-            prefetchLocIdxs,
-            numPrefetchLocs,
-            flags,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Reads an attribute of a range of managed memory.
+    fn aclrtMemManagedGetAttr(attribute: u32, ptr: *const c_void, size: usize, data: *mut c_void, dataSize: usize) -> i32 =
+        status in managed_memory(attribute plain, ptr address, size plain, dataSize plain) -> (data array<u8>(dataSize));
+    /// Allocates memory that host and device share.
+    fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, flag: u32) -> i32 =
+        status in managed_memory(size plain, flag plain) -> (ptr out<usize>);
+    /// Sets the advice for the use of a range of managed memory.
+    fn aclrtMemManagedAdvise(ptr: *const c_void, size: u64, advise: u32, location: types::aclrtMemManagedLocation) -> i32 =
+        status in managed_memory(ptr address, size plain, advise plain, location plain) -> ();
+    /// Queues a prefetch of managed memory to a location.
+    fn aclrtMemManagedPrefetchAsync(ptr: *const c_void, size: usize, location: types::aclrtMemManagedLocation, flags: u32, stream: *mut c_void) -> i32 =
+        status in managed_memory(ptr address, size plain, location plain, flags plain, stream handle) -> ();
+    /// Queues prefetches of several ranges of managed memory.
+    fn aclrtMemManagedPrefetchBatchAsync(ptrs: *mut *const c_void, sizes: *mut usize, count: usize, prefetchLocs: *mut types::aclrtMemManagedLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, stream: *mut c_void) -> i32 =
+        status in managed_memory(ptrs slice<usize>(count), sizes slice<usize>(count), count plain, prefetchLocs slice<types::aclrtMemManagedLocation>(numPrefetchLocs), prefetchLocIdxs slice<usize>(numPrefetchLocs), numPrefetchLocs plain, flags plain, stream handle) -> ();
 }

@@ -9,191 +9,41 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::raw;
 
-/// Reads one buffer of a chain.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetBufFromChain(
-    headBuf: *mut c_void,
-    index: u32,
-    buf: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtGetBufFromChain, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(headBuf),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(buf),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
-        let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
-        let buf_value = jumar_acl::mbuf::aclrtGetBufFromChain(cx, raw::handle(headBuf), index)?;
-        buf_out.set(buf_value);
-        Ok(())
-    })
-}
-
-/// Returns the number of buffers of a chain.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetBufChainNum, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(headBuf), raw::ArgBits::word(num)]
-        })?;
-        // SAFETY: the caller guarantees that `num` is null or the address of a variable.
-        let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
-        let num_value = jumar_acl::mbuf::aclrtGetBufChainNum(cx, raw::handle(headBuf))?;
-        num_out.set(num_value);
-        Ok(())
-    })
-}
-
-/// Adds a buffer to a chain.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtAppendBufChain, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(headBuf), raw::ArgBits::word(buf)]
-        })?;
-        jumar_acl::mbuf::aclrtAppendBufChain(cx, raw::handle(headBuf), raw::handle(buf))?;
-        Ok(())
-    })
-}
-
-/// Creates a second reference to a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCopyBufRef, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(newBuf)])?;
-        // SAFETY: the caller guarantees that `newBuf` is null or the address of a variable.
-        let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
-        let newBuf_value = jumar_acl::mbuf::aclrtCopyBufRef(cx, raw::handle(buf))?;
-        newBuf_out.set(newBuf_value);
-        Ok(())
-    })
-}
-
-/// Returns the program's own data of a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetBufUserData(
-    buf: *mut c_void,
-    dataPtr: *mut c_void,
-    size: usize,
-    offset: usize,
-) -> i32 {
-    raw::status(&calls::aclrtGetBufUserData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(dataPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(offset),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many.
-        let dataPtr_out = unsafe { raw::OutArray::<u8>::new(dataPtr.cast(), size, "dataPtr") }?;
-        let dataPtr_value =
-            jumar_acl::mbuf::aclrtGetBufUserData(cx, raw::handle(buf), size, offset)?;
-        dataPtr_out.set(&dataPtr_value)?;
-        Ok(())
-    })
-}
-
-/// Writes the program's own data of a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetBufUserData(
-    buf: *mut c_void,
-    dataPtr: *const c_void,
-    size: usize,
-    offset: usize,
-) -> i32 {
-    raw::status(&calls::aclrtSetBufUserData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(dataPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(offset),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many values.
-        let dataPtr = unsafe { raw::slice::<u8>(dataPtr.cast(), size, "dataPtr") }?;
-        jumar_acl::mbuf::aclrtSetBufUserData(cx, raw::handle(buf), dataPtr, size, offset)?;
-        Ok(())
-    })
-}
-
-/// Reads address and size of a buffer's data.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetBufData(
-    buf: *mut c_void,
-    dataPtr: *mut *mut c_void,
-    size: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtGetBufData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(dataPtr),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dataPtr` is null or the address of a variable.
-        let dataPtr_out = unsafe { raw::Out::<usize>::new(dataPtr.cast(), "dataPtr") }?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
-        let (dataPtr_value, size_value) = jumar_acl::mbuf::aclrtGetBufData(cx, raw::handle(buf))?;
-        dataPtr_out.set(dataPtr_value);
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Returns how much of a buffer is in use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
-    raw::status(&calls::aclrtGetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
-        // SAFETY: the caller guarantees that `len` is null or the address of a variable.
-        let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
-        let len_value = jumar_acl::mbuf::aclrtGetBufDataLen(cx, raw::handle(buf))?;
-        len_out.set(len_value);
-        Ok(())
-    })
-}
-
-/// Sets how much of a buffer is in use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 {
-    raw::status(&calls::aclrtSetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
-        jumar_acl::mbuf::aclrtSetBufDataLen(cx, raw::handle(buf), len)?;
-        Ok(())
-    })
-}
-
-/// Frees a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtFreeBuf, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf)])?;
-        jumar_acl::mbuf::aclrtFreeBuf(cx, raw::handle(buf))?;
-        Ok(())
-    })
-}
-
-/// Allocates a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtAllocBuf(buf: *mut *mut c_void, size: usize) -> i32 {
-    raw::status(&calls::aclrtAllocBuf, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
-        let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
-        let buf_value = jumar_acl::mbuf::aclrtAllocBuf(cx, size)?;
-        buf_out.set(buf_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Reads one buffer of a chain.
+    fn aclrtGetBufFromChain(headBuf: *mut c_void, index: u32, buf: *mut *mut c_void) -> i32 =
+        status in mbuf(headBuf handle, index plain) -> (buf out<Raw>);
+    /// Returns the number of buffers of a chain.
+    fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 =
+        status in mbuf(headBuf handle) -> (num out<u32>);
+    /// Adds a buffer to a chain.
+    fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 =
+        status in mbuf(headBuf handle, buf handle) -> ();
+    /// Creates a second reference to a buffer.
+    fn aclrtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 =
+        status in mbuf(buf handle) -> (newBuf out<Raw>);
+    /// Returns the program's own data of a buffer.
+    fn aclrtGetBufUserData(buf: *mut c_void, dataPtr: *mut c_void, size: usize, offset: usize) -> i32 =
+        status in mbuf(buf handle, size plain, offset plain) -> (dataPtr array<u8>(size));
+    /// Writes the program's own data of a buffer.
+    fn aclrtSetBufUserData(buf: *mut c_void, dataPtr: *const c_void, size: usize, offset: usize) -> i32 =
+        status in mbuf(buf handle, dataPtr slice<u8>(size), size plain, offset plain) -> ();
+    /// Reads address and size of a buffer's data.
+    fn aclrtGetBufData(buf: *mut c_void, dataPtr: *mut *mut c_void, size: *mut usize) -> i32 =
+        status in mbuf(buf handle) -> (dataPtr out<usize>, size out<usize>);
+    /// Returns how much of a buffer is in use.
+    fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 =
+        status in mbuf(buf handle) -> (len out<usize>);
+    /// Sets how much of a buffer is in use.
+    fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 =
+        status in mbuf(buf handle, len plain) -> ();
+    /// Frees a buffer.
+    fn aclrtFreeBuf(buf: *mut c_void) -> i32 =
+        status in mbuf(buf handle) -> ();
+    /// Allocates a buffer.
+    fn aclrtAllocBuf(buf: *mut *mut c_void, size: usize) -> i32 =
+        status in mbuf(size plain) -> (buf out<Raw>);
 }

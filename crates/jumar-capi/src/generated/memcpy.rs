@@ -11,772 +11,86 @@
 
 use std::ffi::c_void;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Copies memory and waits until it is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpy(
-    dst: *mut c_void,
-    destMax: usize,
-    src: *const c_void,
-    count: usize,
-    kind: u32,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpy, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(destMax),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(kind),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
-        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
-        let src = unsafe { raw::span(src.cast(), count, "src") }?;
-        jumar_acl::memcpy::aclrtMemcpy(cx, dst, destMax, src, count, kind)?;
-        Ok(())
-    })
-}
-
-/// Fills memory with a byte and waits until it is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemset(
-    devPtr: *mut c_void,
-    maxCount: usize,
-    value: i32,
-    count: usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemset, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(maxCount),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(count),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
-        jumar_acl::memcpy::aclrtMemset(cx, devPtr, maxCount, value, count)?;
-        Ok(())
-    })
-}
-
-/// Queues a copy of memory on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyAsync(
-    dst: *mut c_void,
-    destMax: usize,
-    src: *const c_void,
-    count: usize,
-    kind: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(destMax),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
-        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
-        let src = unsafe { raw::span(src.cast(), count, "src") }?;
-        jumar_acl::memcpy::aclrtMemcpyAsync(
-            cx,
-            dst,
-            destMax,
-            src,
-            count,
-            kind,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Fills memory with a 32-bit value and waits until it is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemsetD32(
-    ptr: *mut c_void,
-    memSize: usize,
-    value: u32,
-    N: usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemsetD32, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(memSize),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(N),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtMemsetD32(cx, ptr.expose_provenance(), memSize, value, N)?;
-        Ok(())
-    })
-}
-
-/// Queues a fill of memory with a 32-bit value.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemsetD32Async(
-    ptr: *mut c_void,
-    memSize: usize,
-    value: u32,
-    N: usize,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemsetD32Async, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(memSize),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(N),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtMemsetD32Async(
-            cx,
-            ptr.expose_provenance(),
-            memSize,
-            value,
-            N,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a copy of memory that the stream's conditions may skip.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyAsyncWithCondition(
-    dst: *mut c_void,
-    destMax: usize,
-    src: *const c_void,
-    count: usize,
-    kind: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyAsyncWithCondition, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(destMax),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
-        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
-        let src = unsafe { raw::span(src.cast(), count, "src") }?;
-        jumar_acl::memcpy::aclrtMemcpyAsyncWithCondition(
-            cx,
-            dst,
-            destMax,
-            src,
-            count,
-            kind,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Copies rows of a matrix and waits until it is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpy2d(
-    dst: *mut c_void,
-    dpitch: usize,
-    src: *const c_void,
-    spitch: usize,
-    width: usize,
-    height: usize,
-    kind: u32,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpy2d, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(dpitch),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(spitch),
-                raw::ArgBits::word(width),
-                raw::ArgBits::word(height),
-                raw::ArgBits::word(kind),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
-        let dst = unsafe { raw::span(dst.cast(), raw::rows(dpitch, width, height), "dst") }?;
-        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
-        let src = unsafe { raw::span(src.cast(), raw::rows(spitch, width, height), "src") }?;
-        jumar_acl::memcpy::aclrtMemcpy2d(cx, dst, dpitch, src, spitch, width, height, kind)?;
-        Ok(())
-    })
-}
-
-/// Queues a copy of rows of a matrix.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpy2dAsync(
-    dst: *mut c_void,
-    dpitch: usize,
-    src: *const c_void,
-    spitch: usize,
-    width: usize,
-    height: usize,
-    kind: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpy2dAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(dpitch),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(spitch),
-                raw::ArgBits::word(width),
-                raw::ArgBits::word(height),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
-        let dst = unsafe { raw::span(dst.cast(), raw::rows(dpitch, width, height), "dst") }?;
-        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
-        let src = unsafe { raw::span(src.cast(), raw::rows(spitch, width, height), "src") }?;
-        jumar_acl::memcpy::aclrtMemcpy2dAsync(
-            cx,
-            dst,
-            dpitch,
-            src,
-            spitch,
-            width,
-            height,
-            kind,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the device address of a variable that a host symbol names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetSymbolAddress(
-    symbol: *const c_void,
-    devPtr: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtGetSymbolAddress, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(symbol), raw::ArgBits::word(devPtr)]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
-        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        let devPtr_value =
-            jumar_acl::kernel::aclrtGetSymbolAddress(cx, symbol.expose_provenance())?;
-        devPtr_out.set(devPtr_value);
-        Ok(())
-    })
-}
-
-/// Returns the size of a variable that a host symbol names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> i32 {
-    raw::status(&calls::aclrtGetSymbolSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(symbol), raw::ArgBits::word(size)]
-        })?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::kernel::aclrtGetSymbolSize(cx, symbol.expose_provenance())?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Copies out of a variable that a host symbol names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyFromSymbol(
-    dst: *mut c_void,
-    dstMax: usize,
-    symbol: *const c_void,
-    count: usize,
-    offset: usize,
-    kind: u32,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyFromSymbol, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(dstMax),
-                raw::ArgBits::word(symbol),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(kind),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
-        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        jumar_acl::kernel::aclrtMemcpyFromSymbol(
-            cx,
-            dst,
-            dstMax,
-            symbol.expose_provenance(),
-            count,
-            offset,
-            kind,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a copy out of a variable that a host symbol names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyFromSymbolAsync(
-    dst: *mut c_void,
-    dstMax: usize,
-    symbol: *const c_void,
-    count: usize,
-    offset: usize,
-    kind: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyFromSymbolAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(dstMax),
-                raw::ArgBits::word(symbol),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dst` is the start of that many bytes, until the call (or the task it queues) is done.
-        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
-        jumar_acl::kernel::aclrtMemcpyFromSymbolAsync(
-            cx,
-            dst,
-            dstMax,
-            symbol.expose_provenance(),
-            count,
-            offset,
-            kind,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Copies into a variable that a host symbol names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyToSymbol(
-    symbol: *const c_void,
-    src: *const c_void,
-    count: usize,
-    offset: usize,
-    kind: u32,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyToSymbol, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(symbol),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(kind),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
-        let src = unsafe { raw::span(src.cast(), count, "src") }?;
-        jumar_acl::kernel::aclrtMemcpyToSymbol(
-            cx,
-            symbol.expose_provenance(),
-            src,
-            count,
-            offset,
-            kind,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a copy into a variable that a host symbol names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyToSymbolAsync(
-    symbol: *const c_void,
-    src: *const c_void,
-    count: usize,
-    offset: usize,
-    kind: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyToSymbolAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(symbol),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `src` is the start of that many bytes, until the call (or the task it queues) is done.
-        let src = unsafe { raw::span(src.cast(), count, "src") }?;
-        jumar_acl::kernel::aclrtMemcpyToSymbolAsync(
-            cx,
-            symbol.expose_provenance(),
-            src,
-            count,
-            offset,
-            kind,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a fill of memory with a byte.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemsetAsync(
-    devPtr: *mut c_void,
-    maxCount: usize,
-    value: i32,
-    count: usize,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemsetAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(maxCount),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
-        jumar_acl::memcpy::aclrtMemsetAsync(
-            cx,
-            devPtr,
-            maxCount,
-            value,
-            count,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a hint to the cache: prefetch, write back, drop.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCmoAsync(
-    src: *mut c_void,
-    size: usize,
-    cmoType: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtCmoAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(cmoType),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtCmoAsync(
-            cx,
-            src.expose_provenance(),
-            size,
-            cmoType,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns how large the description of a copy is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetMemcpyDescSize(kind: u32, descSize: *mut usize) -> i32 {
-    raw::status(&calls::aclrtGetMemcpyDescSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(kind), raw::ArgBits::word(descSize)]
-        })?;
-        // SAFETY: the caller guarantees that `descSize` is null or the address of a variable.
-        let descSize_out = unsafe { raw::Out::<usize>::new(descSize.cast(), "descSize") }?;
-        let descSize_value = jumar_acl::memcpy::aclrtGetMemcpyDescSize(cx, kind)?;
-        descSize_out.set(descSize_value);
-        Ok(())
-    })
-}
-
-/// Fills in the description of a copy.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetMemcpyDesc(
-    desc: *mut c_void,
-    kind: u32,
-    srcAddr: *mut c_void,
-    dstAddr: *mut c_void,
-    count: usize,
-    config: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtSetMemcpyDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(srcAddr),
-                raw::ArgBits::word(dstAddr),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(config),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtSetMemcpyDesc(
-            cx,
-            desc.expose_provenance(),
-            kind,
-            srcAddr.expose_provenance(),
-            dstAddr.expose_provenance(),
-            count,
-            config.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a copy between addresses that lie in memory, with offsets.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyAsyncWithOffset(
-    dst: *mut *mut c_void,
-    destMax: usize,
-    dstDataOffset: usize,
-    src: *mut *const c_void,
-    count: usize,
-    srcDataOffset: usize,
-    kind: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyAsyncWithOffset, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(destMax),
-                raw::ArgBits::word(dstDataOffset),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(srcDataOffset),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtMemcpyAsyncWithOffset(
-            cx,
-            dst.expose_provenance(),
-            destMax,
-            dstDataOffset,
-            src.expose_provenance(),
-            count,
-            srcDataOffset,
-            kind,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a copy by a description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemcpyAsyncWithDesc(
-    desc: *mut c_void,
-    kind: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemcpyAsyncWithDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtMemcpyAsyncWithDesc(
-            cx,
-            desc.expose_provenance(),
-            kind,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the reduction of one array into another.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtReduceAsync(
-    dst: *mut c_void,
-    src: *const c_void,
-    count: u64,
-    kind: u32,
-    r#type: i32,
-    stream: *mut c_void,
-    reserve: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtReduceAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dst),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(kind),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(reserve),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtReduceAsync(
-            cx,
-            dst.expose_provenance(),
-            src.expose_provenance(),
-            count,
-            kind,
-            r#type,
-            raw::handle(stream),
-            reserve.expose_provenance(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a cache hint that a barrier can wait for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCmoAsyncWithBarrier(
-    src: *mut c_void,
-    size: usize,
-    cmoType: u32,
-    barrierId: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtCmoAsyncWithBarrier, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(cmoType),
-                raw::ArgBits::word(barrierId),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtCmoAsyncWithBarrier(
-            cx,
-            src.expose_provenance(),
-            size,
-            cmoType,
-            barrierId,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a wait for cache hints.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCmoWaitBarrier(
-    taskInfo: *mut types::aclrtBarrierTaskInfo,
-    stream: *mut c_void,
-    flag: u32,
-) -> i32 {
-    raw::status(&calls::aclrtCmoWaitBarrier, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(taskInfo),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `taskInfo` is null or the address of a value.
-        let taskInfo = unsafe { raw::input(taskInfo, "taskInfo") }?;
-        jumar_acl::memcpy::aclrtCmoWaitBarrier(cx, taskInfo, raw::handle(stream), flag)?;
-        Ok(())
-    })
-}
-
-/// Returns how large the description of a cache hint is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCmoGetDescSize(size: *mut usize) -> i32 {
-    raw::status(&calls::aclrtCmoGetDescSize, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(size)])?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::memcpy::aclrtCmoGetDescSize(cx)?;
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Fills in the description of a cache hint.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCmoSetDesc(
-    cmoDesc: *mut c_void,
-    src: *mut c_void,
-    size: usize,
-) -> i32 {
-    raw::status(&calls::aclrtCmoSetDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(cmoDesc),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtCmoSetDesc(
-            cx,
-            cmoDesc.expose_provenance(),
-            src.expose_provenance(),
-            size,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a hint to the cache by a description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCmoAsyncWithDesc(
-    cmoDesc: *mut c_void,
-    cmoType: u32,
-    stream: *mut c_void,
-    reserve: *const c_void,
-) -> i32 {
-    raw::status(&calls::aclrtCmoAsyncWithDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(cmoDesc),
-                raw::ArgBits::word(cmoType),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(reserve),
-            ]
-        })?;
-        jumar_acl::memcpy::aclrtCmoAsyncWithDesc(
-            cx,
-            cmoDesc.expose_provenance(),
-            cmoType,
-            raw::handle(stream),
-            reserve.expose_provenance(),
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Copies memory and waits until it is done.
+    fn aclrtMemcpy(dst: *mut c_void, destMax: usize, src: *const c_void, count: usize, kind: u32) -> i32 =
+        status in memcpy(dst span(count), destMax plain, src span(count), count plain, kind plain) -> ();
+    /// Fills memory with a byte and waits until it is done.
+    fn aclrtMemset(devPtr: *mut c_void, maxCount: usize, value: i32, count: usize) -> i32 =
+        status in memcpy(devPtr span(count), maxCount plain, value plain, count plain) -> ();
+    /// Queues a copy of memory on a stream.
+    fn aclrtMemcpyAsync(dst: *mut c_void, destMax: usize, src: *const c_void, count: usize, kind: u32, stream: *mut c_void) -> i32 =
+        status in memcpy(dst span(count), destMax plain, src span(count), count plain, kind plain, stream handle) -> ();
+    /// Fills memory with a 32-bit value and waits until it is done.
+    fn aclrtMemsetD32(ptr: *mut c_void, memSize: usize, value: u32, N: usize) -> i32 =
+        status in memcpy(ptr address, memSize plain, value plain, N plain) -> ();
+    /// Queues a fill of memory with a 32-bit value.
+    fn aclrtMemsetD32Async(ptr: *mut c_void, memSize: usize, value: u32, N: usize, stream: *mut c_void) -> i32 =
+        status in memcpy(ptr address, memSize plain, value plain, N plain, stream handle) -> ();
+    /// Queues a copy of memory that the stream's conditions may skip.
+    fn aclrtMemcpyAsyncWithCondition(dst: *mut c_void, destMax: usize, src: *const c_void, count: usize, kind: u32, stream: *mut c_void) -> i32 =
+        status in memcpy(dst span(count), destMax plain, src span(count), count plain, kind plain, stream handle) -> ();
+    /// Copies rows of a matrix and waits until it is done.
+    fn aclrtMemcpy2d(dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: u32) -> i32 =
+        status in memcpy(dst span(raw::rows(dpitch, width, height)), dpitch plain, src span(raw::rows(spitch, width, height)), spitch plain, width plain, height plain, kind plain) -> ();
+    /// Queues a copy of rows of a matrix.
+    fn aclrtMemcpy2dAsync(dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: u32, stream: *mut c_void) -> i32 =
+        status in memcpy(dst span(raw::rows(dpitch, width, height)), dpitch plain, src span(raw::rows(spitch, width, height)), spitch plain, width plain, height plain, kind plain, stream handle) -> ();
+    /// Returns the device address of a variable that a host symbol names.
+    fn aclrtGetSymbolAddress(symbol: *const c_void, devPtr: *mut *mut c_void) -> i32 =
+        status in kernel(symbol address) -> (devPtr out<usize>);
+    /// Returns the size of a variable that a host symbol names.
+    fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> i32 =
+        status in kernel(symbol address) -> (size out<usize>);
+    /// Copies out of a variable that a host symbol names.
+    fn aclrtMemcpyFromSymbol(dst: *mut c_void, dstMax: usize, symbol: *const c_void, count: usize, offset: usize, kind: u32) -> i32 =
+        status in kernel(dst span(count), dstMax plain, symbol address, count plain, offset plain, kind plain) -> ();
+    /// Queues a copy out of a variable that a host symbol names.
+    fn aclrtMemcpyFromSymbolAsync(dst: *mut c_void, dstMax: usize, symbol: *const c_void, count: usize, offset: usize, kind: u32, stream: *mut c_void) -> i32 =
+        status in kernel(dst span(count), dstMax plain, symbol address, count plain, offset plain, kind plain, stream handle) -> ();
+    /// Copies into a variable that a host symbol names.
+    fn aclrtMemcpyToSymbol(symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: u32) -> i32 =
+        status in kernel(symbol address, src span(count), count plain, offset plain, kind plain) -> ();
+    /// Queues a copy into a variable that a host symbol names.
+    fn aclrtMemcpyToSymbolAsync(symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: u32, stream: *mut c_void) -> i32 =
+        status in kernel(symbol address, src span(count), count plain, offset plain, kind plain, stream handle) -> ();
+    /// Queues a fill of memory with a byte.
+    fn aclrtMemsetAsync(devPtr: *mut c_void, maxCount: usize, value: i32, count: usize, stream: *mut c_void) -> i32 =
+        status in memcpy(devPtr span(count), maxCount plain, value plain, count plain, stream handle) -> ();
+    /// Queues a hint to the cache: prefetch, write back, drop.
+    fn aclrtCmoAsync(src: *mut c_void, size: usize, cmoType: u32, stream: *mut c_void) -> i32 =
+        status in memcpy(src address, size plain, cmoType plain, stream handle) -> ();
+    /// Returns how large the description of a copy is.
+    fn aclrtGetMemcpyDescSize(kind: u32, descSize: *mut usize) -> i32 =
+        status in memcpy(kind plain) -> (descSize out<usize>);
+    /// Fills in the description of a copy.
+    fn aclrtSetMemcpyDesc(desc: *mut c_void, kind: u32, srcAddr: *mut c_void, dstAddr: *mut c_void, count: usize, config: *mut c_void) -> i32 =
+        status in memcpy(desc address, kind plain, srcAddr address, dstAddr address, count plain, config address) -> ();
+    /// Queues a copy between addresses that lie in memory, with offsets.
+    fn aclrtMemcpyAsyncWithOffset(dst: *mut *mut c_void, destMax: usize, dstDataOffset: usize, src: *mut *const c_void, count: usize, srcDataOffset: usize, kind: u32, stream: *mut c_void) -> i32 =
+        status in memcpy(dst address, destMax plain, dstDataOffset plain, src address, count plain, srcDataOffset plain, kind plain, stream handle) -> ();
+    /// Queues a copy by a description.
+    fn aclrtMemcpyAsyncWithDesc(desc: *mut c_void, kind: u32, stream: *mut c_void) -> i32 =
+        status in memcpy(desc address, kind plain, stream handle) -> ();
+    /// Queues the reduction of one array into another.
+    fn aclrtReduceAsync(dst: *mut c_void, src: *const c_void, count: u64, kind: u32, r#type: i32, stream: *mut c_void, reserve: *mut c_void) -> i32 =
+        status in memcpy(dst address, src address, count plain, kind plain, r#type plain, stream handle, reserve address) -> ();
+    /// Queues a cache hint that a barrier can wait for.
+    fn aclrtCmoAsyncWithBarrier(src: *mut c_void, size: usize, cmoType: u32, barrierId: u32, stream: *mut c_void) -> i32 =
+        status in memcpy(src address, size plain, cmoType plain, barrierId plain, stream handle) -> ();
+    /// Queues a wait for cache hints.
+    fn aclrtCmoWaitBarrier(taskInfo: *mut types::aclrtBarrierTaskInfo, stream: *mut c_void, flag: u32) -> i32 =
+        status in memcpy(taskInfo input, stream handle, flag plain) -> ();
+    /// Returns how large the description of a cache hint is.
+    fn aclrtCmoGetDescSize(size: *mut usize) -> i32 =
+        status in memcpy() -> (size out<usize>);
+    /// Fills in the description of a cache hint.
+    fn aclrtCmoSetDesc(cmoDesc: *mut c_void, src: *mut c_void, size: usize) -> i32 =
+        status in memcpy(cmoDesc address, src address, size plain) -> ();
+    /// Queues a hint to the cache by a description.
+    fn aclrtCmoAsyncWithDesc(cmoDesc: *mut c_void, cmoType: u32, stream: *mut c_void, reserve: *const c_void) -> i32 =
+        status in memcpy(cmoDesc address, cmoType plain, stream handle, reserve address) -> ();
 }

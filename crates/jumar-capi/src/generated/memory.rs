@@ -11,362 +11,65 @@
 
 use std::ffi::c_void;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Allocates memory on the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMalloc(devPtr: *mut *mut c_void, size: usize, policy: u32) -> i32 {
-    raw::status(&calls::aclrtMalloc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(policy),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
-        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        let devPtr_value = jumar_acl::memory::aclrtMalloc(cx, size, policy)?;
-        devPtr_out.set(devPtr_value);
-        Ok(())
-    })
-}
-
-/// Allocates memory on the current device without padding at its end.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMallocAlign32(
-    devPtr: *mut *mut c_void,
-    size: usize,
-    policy: u32,
-) -> i32 {
-    raw::status(&calls::aclrtMallocAlign32, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(policy),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
-        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        let devPtr_value = jumar_acl::memory::aclrtMallocAlign32(cx, size, policy)?;
-        devPtr_out.set(devPtr_value);
-        Ok(())
-    })
-}
-
-/// Allocates cached memory on the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMallocCached(
-    devPtr: *mut *mut c_void,
-    size: usize,
-    policy: u32,
-) -> i32 {
-    raw::status(&calls::aclrtMallocCached, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(policy),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
-        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        let devPtr_value = jumar_acl::memory::aclrtMallocCached(cx, size, policy)?;
-        devPtr_out.set(devPtr_value);
-        Ok(())
-    })
-}
-
-/// Returns the memory kind and the device of an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtPointerGetAttributes(
-    ptr: *const c_void,
-    attributes: *mut types::aclrtPtrAttributes,
-) -> i32 {
-    raw::status(&calls::aclrtPointerGetAttributes, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(ptr), raw::ArgBits::word(attributes)]
-        })?;
-        // SAFETY: the caller guarantees that `attributes` is null or the address of a variable.
-        let attributes_out =
-            unsafe { raw::Out::<types::aclrtPtrAttributes>::new(attributes.cast(), "attributes") }?;
-        let attributes_value =
-            jumar_acl::memory::aclrtPointerGetAttributes(cx, ptr.expose_provenance())?;
-        attributes_out.set(attributes_value);
-        Ok(())
-    })
-}
-
-/// Pins host memory and maps it for the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtHostRegister(
-    ptr: *mut c_void,
-    size: u64,
-    r#type: u32,
-    devPtr: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtHostRegister, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(devPtr),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
-        // SAFETY: the caller guarantees that `devPtr` is null or the address of a variable.
-        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
-        let devPtr_value = jumar_acl::memory::aclrtHostRegister(cx, ptr, size, r#type)?;
-        devPtr_out.set(devPtr_value);
-        Ok(())
-    })
-}
-
-/// Pins host memory, with flags.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> i32 {
-    raw::status(&calls::aclrtHostRegisterV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ptr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
-        jumar_acl::memory::aclrtHostRegisterV2(cx, ptr, size, flag)?;
-        Ok(())
-    })
-}
-
-/// Returns the device address of registered host memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtHostGetDevicePointer(
-    pHost: *mut c_void,
-    pDevice: *mut *mut c_void,
-    flag: u32,
-) -> i32 {
-    raw::status(&calls::aclrtHostGetDevicePointer, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(pHost),
-                raw::ArgBits::word(pDevice),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `pDevice` is null or the address of a variable.
-        let pDevice_out = unsafe { raw::Out::<usize>::new(pDevice.cast(), "pDevice") }?;
-        let pDevice_value =
-            jumar_acl::memory::aclrtHostGetDevicePointer(cx, pHost.expose_provenance(), flag)?;
-        pDevice_out.set(pDevice_value);
-        Ok(())
-    })
-}
-
-/// Unregisters host memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtHostUnregister(ptr: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtHostUnregister, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(ptr)])?;
-        jumar_acl::memory::aclrtHostUnregister(cx, ptr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Returns whether host memory can be mapped for a device's unit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtHostMemMapCapabilities(
-    deviceId: u32,
-    hacType: u32,
-    capabilities: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclrtHostMemMapCapabilities, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(hacType),
-                raw::ArgBits::word(capabilities),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `capabilities` is null or the address of a variable.
-        let capabilities_out =
-            unsafe { raw::Out::<u32>::new(capabilities.cast(), "capabilities") }?;
-        let capabilities_value =
-            jumar_acl::memory::aclrtHostMemMapCapabilities(cx, deviceId, hacType)?;
-        capabilities_out.set(capabilities_value);
-        Ok(())
-    })
-}
-
-/// Writes cached content of device memory back.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> i32 {
-    raw::status(&calls::aclrtMemFlush, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(devPtr), raw::ArgBits::word(size)]
-        })?;
-        jumar_acl::memory::aclrtMemFlush(cx, devPtr.expose_provenance(), size)?;
-        Ok(())
-    })
-}
-
-/// Drops cached content of device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemInvalidate(devPtr: *mut c_void, size: usize) -> i32 {
-    raw::status(&calls::aclrtMemInvalidate, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(devPtr), raw::ArgBits::word(size)]
-        })?;
-        jumar_acl::memory::aclrtMemInvalidate(cx, devPtr.expose_provenance(), size)?;
-        Ok(())
-    })
-}
-
-/// Frees device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtFree, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(devPtr)])?;
-        jumar_acl::memory::aclrtFree(cx, devPtr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Allocates pinned host memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize) -> i32 {
-    raw::status(&calls::aclrtMallocHost, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(hostPtr), raw::ArgBits::word(size)]
-        })?;
-        // SAFETY: the caller guarantees that `hostPtr` is null or the address of a variable.
-        let hostPtr_out = unsafe { raw::Out::<usize>::new(hostPtr.cast(), "hostPtr") }?;
-        let hostPtr_value = jumar_acl::memory::aclrtMallocHost(cx, size)?;
-        hostPtr_out.set(hostPtr_value);
-        Ok(())
-    })
-}
-
-/// Frees pinned host memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFreeHost(hostPtr: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtFreeHost, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(hostPtr)])?;
-        jumar_acl::memory::aclrtFreeHost(cx, hostPtr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Waits for the device and frees device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtFreeWithDevSync, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(devPtr)])?;
-        jumar_acl::memory::aclrtFreeWithDevSync(cx, devPtr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Waits for the device and frees pinned host memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFreeHostWithDevSync(hostPtr: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtFreeHostWithDevSync, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(hostPtr)])?;
-        jumar_acl::memory::aclrtFreeHostWithDevSync(cx, hostPtr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Returns the free and the total device memory in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetMemInfo(attr: u32, free: *mut usize, total: *mut usize) -> i32 {
-    raw::status(&calls::aclrtGetMemInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(free),
-                raw::ArgBits::word(total),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `free` is null or the address of a variable.
-        let free_out = unsafe { raw::Out::<usize>::new(free.cast(), "free") }?;
-        // SAFETY: the caller guarantees that `total` is null or the address of a variable.
-        let total_out = unsafe { raw::Out::<usize>::new(total.cast(), "total") }?;
-        let (free_value, total_value) = jumar_acl::memory::aclrtGetMemInfo(cx, attr)?;
-        free_out.set(free_value);
-        total_out.set(total_value);
-        Ok(())
-    })
-}
-
-/// Returns how much device memory each part of the runtime uses.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetMemUsageInfo(
-    deviceId: i32,
-    memUsageInfo: *mut types::aclrtMemUsageInfo,
-    inputNum: usize,
-    outputNum: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtGetMemUsageInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(memUsageInfo),
-                raw::ArgBits::word(inputNum),
-                raw::ArgBits::word(outputNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `memUsageInfo` is null or an array of that many.
-        let memUsageInfo_out = unsafe {
-            raw::OutArray::<types::aclrtMemUsageInfo>::new(
-                memUsageInfo.cast(),
-                inputNum,
-                "memUsageInfo",
-            )
-        }?;
-        // SAFETY: the caller guarantees that `outputNum` is null or the address of a variable.
-        let outputNum_out = unsafe { raw::Out::<usize>::new(outputNum.cast(), "outputNum") }?;
-        let (memUsageInfo_value, outputNum_value) =
-            jumar_acl::memory::aclrtGetMemUsageInfo(cx, deviceId, inputNum)?;
-        memUsageInfo_out.set(&memUsageInfo_value)?;
-        outputNum_out.set(outputNum_value);
-        Ok(())
-    })
-}
-
-/// Returns whether addresses are in memory of a kind.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCheckMemType(
-    addrList: *mut *mut c_void,
-    size: u32,
-    memType: u32,
-    checkResult: *mut u32,
-    reserve: u32,
-) -> i32 {
-    raw::status(&calls::aclrtCheckMemType, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(addrList),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(memType),
-                raw::ArgBits::word(checkResult),
-                raw::ArgBits::word(reserve),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `addrList` is null or an array of that many values.
-        let addrList =
-            unsafe { raw::slice::<usize>(addrList.cast(), raw::count(size), "addrList") }?;
-        // SAFETY: the caller guarantees that `checkResult` is null or the address of a variable.
-        let checkResult_out = unsafe { raw::Out::<u32>::new(checkResult.cast(), "checkResult") }?;
-        let checkResult_value =
-            jumar_acl::memory::aclrtCheckMemType(cx, addrList, size, memType, reserve)?;
-        checkResult_out.set(checkResult_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Allocates memory on the current device.
+    fn aclrtMalloc(devPtr: *mut *mut c_void, size: usize, policy: u32) -> i32 =
+        status in memory(size plain, policy plain) -> (devPtr out<usize>);
+    /// Allocates memory on the current device without padding at its end.
+    fn aclrtMallocAlign32(devPtr: *mut *mut c_void, size: usize, policy: u32) -> i32 =
+        status in memory(size plain, policy plain) -> (devPtr out<usize>);
+    /// Allocates cached memory on the current device.
+    fn aclrtMallocCached(devPtr: *mut *mut c_void, size: usize, policy: u32) -> i32 =
+        status in memory(size plain, policy plain) -> (devPtr out<usize>);
+    /// Returns the memory kind and the device of an address.
+    fn aclrtPointerGetAttributes(ptr: *const c_void, attributes: *mut types::aclrtPtrAttributes) -> i32 =
+        status in memory(ptr address) -> (attributes out<types::aclrtPtrAttributes>);
+    /// Pins host memory and maps it for the device.
+    fn aclrtHostRegister(ptr: *mut c_void, size: u64, r#type: u32, devPtr: *mut *mut c_void) -> i32 =
+        status in memory(ptr span(raw::count(size)), size plain, r#type plain) -> (devPtr out<usize>);
+    /// Pins host memory, with flags.
+    fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> i32 =
+        status in memory(ptr span(raw::count(size)), size plain, flag plain) -> ();
+    /// Returns the device address of registered host memory.
+    fn aclrtHostGetDevicePointer(pHost: *mut c_void, pDevice: *mut *mut c_void, flag: u32) -> i32 =
+        status in memory(pHost address, flag plain) -> (pDevice out<usize>);
+    /// Unregisters host memory.
+    fn aclrtHostUnregister(ptr: *mut c_void) -> i32 =
+        status in memory(ptr address) -> ();
+    /// Returns whether host memory can be mapped for a device's unit.
+    fn aclrtHostMemMapCapabilities(deviceId: u32, hacType: u32, capabilities: *mut u32) -> i32 =
+        status in memory(deviceId plain, hacType plain) -> (capabilities out<u32>);
+    /// Writes cached content of device memory back.
+    fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> i32 =
+        status in memory(devPtr address, size plain) -> ();
+    /// Drops cached content of device memory.
+    fn aclrtMemInvalidate(devPtr: *mut c_void, size: usize) -> i32 =
+        status in memory(devPtr address, size plain) -> ();
+    /// Frees device memory.
+    fn aclrtFree(devPtr: *mut c_void) -> i32 =
+        status in memory(devPtr address) -> ();
+    /// Allocates pinned host memory.
+    fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize) -> i32 =
+        status in memory(size plain) -> (hostPtr out<usize>);
+    /// Frees pinned host memory.
+    fn aclrtFreeHost(hostPtr: *mut c_void) -> i32 =
+        status in memory(hostPtr address) -> ();
+    /// Waits for the device and frees device memory.
+    fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> i32 =
+        status in memory(devPtr address) -> ();
+    /// Waits for the device and frees pinned host memory.
+    fn aclrtFreeHostWithDevSync(hostPtr: *mut c_void) -> i32 =
+        status in memory(hostPtr address) -> ();
+    /// Returns the free and the total device memory in bytes.
+    fn aclrtGetMemInfo(attr: u32, free: *mut usize, total: *mut usize) -> i32 =
+        status in memory(attr plain) -> (free out<usize>, total out<usize>);
+    /// Returns how much device memory each part of the runtime uses.
+    fn aclrtGetMemUsageInfo(deviceId: i32, memUsageInfo: *mut types::aclrtMemUsageInfo, inputNum: usize, outputNum: *mut usize) -> i32 =
+        status in memory(deviceId plain, inputNum plain) -> (memUsageInfo array<types::aclrtMemUsageInfo>(inputNum), outputNum out<usize>);
+    /// Returns whether addresses are in memory of a kind.
+    fn aclrtCheckMemType(addrList: *mut *mut c_void, size: u32, memType: u32, checkResult: *mut u32, reserve: u32) -> i32 =
+        status in memory(addrList slice<usize>(raw::count(size)), size plain, memType plain, reserve plain) -> (checkResult out<u32>);
 }

@@ -9,142 +9,29 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Creates a memory pool.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemPoolCreate(
-    memPool: *mut *mut c_void,
-    poolProps: *const types::aclrtMemPoolProps,
-) -> i32 {
-    raw::status(&calls::aclrtMemPoolCreate, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(memPool), raw::ArgBits::word(poolProps)]
-        })?;
-        // SAFETY: the caller guarantees that `memPool` is null or the address of a variable.
-        let memPool_out = unsafe { raw::Out::<Raw>::new(memPool.cast(), "memPool") }?;
-        // SAFETY: the caller guarantees that `poolProps` is null or the address of a value.
-        let poolProps = unsafe { raw::input(poolProps, "poolProps") }?;
-        let memPool_value = jumar_acl::mempool::aclrtMemPoolCreate(cx, poolProps)?;
-        memPool_out.set(memPool_value);
-        Ok(())
-    })
-}
-
-/// Destroys a memory pool.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemPoolDestroy(memPool: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtMemPoolDestroy, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(memPool)])?;
-        jumar_acl::mempool::aclrtMemPoolDestroy(cx, raw::handle(memPool))?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute of a memory pool.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemPoolSetAttr(
-    memPool: *mut c_void,
-    attr: u32,
-    value: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemPoolSetAttr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(memPool),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is the start of that many bytes, until the call (or the task it queues) is done.
-        let value = unsafe { raw::span(value.cast(), 8, "value") }?;
-        jumar_acl::mempool::aclrtMemPoolSetAttr(cx, raw::handle(memPool), attr, value)?;
-        Ok(())
-    })
-}
-
-/// Reads an attribute of a memory pool.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemPoolGetAttr(
-    memPool: *mut c_void,
-    attr: u32,
-    value: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemPoolGetAttr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(memPool),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many.
-        let value_out = unsafe { raw::OutArray::<u8>::new(value.cast(), 8, "value") }?;
-        let value_value = jumar_acl::mempool::aclrtMemPoolGetAttr(cx, raw::handle(memPool), attr)?;
-        value_out.set(&value_value)?;
-        Ok(())
-    })
-}
-
-/// Allocates memory of a pool, in the order of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
-    ptr: *mut *mut c_void,
-    size: usize,
-    memPool: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemPoolMallocAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(memPool),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `ptr` is null or the address of a variable that holds a value.
-        let ptr_out = unsafe { raw::InOut::<usize>::new(ptr.cast(), "ptr") }?;
-        let ptr_value = jumar_acl::mempool::aclrtMemPoolMallocAsync(
-            cx,
-            ptr_out.get(),
-            size,
-            raw::handle(memPool),
-            raw::handle(stream),
-        )?;
-        ptr_out.set(ptr_value);
-        Ok(())
-    })
-}
-
-/// Frees memory of a pool, in the order of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtMemPoolFreeAsync, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(ptr), raw::ArgBits::word(stream)])?;
-        jumar_acl::mempool::aclrtMemPoolFreeAsync(
-            cx,
-            ptr.expose_provenance(),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Releases unused memory of a pool to the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemPoolTrimTo(memPool: *mut c_void, minBytesToKeep: usize) -> i32 {
-    raw::status(&calls::aclrtMemPoolTrimTo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(memPool),
-                raw::ArgBits::word(minBytesToKeep),
-            ]
-        })?;
-        jumar_acl::mempool::aclrtMemPoolTrimTo(cx, raw::handle(memPool), minBytesToKeep)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a memory pool.
+    fn aclrtMemPoolCreate(memPool: *mut *mut c_void, poolProps: *const types::aclrtMemPoolProps) -> i32 =
+        status in mempool(poolProps input) -> (memPool out<Raw>);
+    /// Destroys a memory pool.
+    fn aclrtMemPoolDestroy(memPool: *mut c_void) -> i32 =
+        status in mempool(memPool handle) -> ();
+    /// Sets an attribute of a memory pool.
+    fn aclrtMemPoolSetAttr(memPool: *mut c_void, attr: u32, value: *mut c_void) -> i32 =
+        status in mempool(memPool handle, attr plain, value span(8)) -> ();
+    /// Reads an attribute of a memory pool.
+    fn aclrtMemPoolGetAttr(memPool: *mut c_void, attr: u32, value: *mut c_void) -> i32 =
+        status in mempool(memPool handle, attr plain) -> (value array<u8>(8));
+    /// Allocates memory of a pool, in the order of a stream.
+    fn aclrtMemPoolMallocAsync(ptr: *mut *mut c_void, size: usize, memPool: *mut c_void, stream: *mut c_void) -> i32 =
+        status in mempool(ptr variable<usize>, size plain, memPool handle, stream handle) -> (ptr same);
+    /// Frees memory of a pool, in the order of a stream.
+    fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_void) -> i32 =
+        status in mempool(ptr address, stream handle) -> ();
+    /// Releases unused memory of a pool to the device.
+    fn aclrtMemPoolTrimTo(memPool: *mut c_void, minBytesToKeep: usize) -> i32 =
+        status in mempool(memPool handle, minBytesToKeep plain) -> ();
 }

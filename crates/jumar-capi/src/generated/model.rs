@@ -9,585 +9,70 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Loads a model from a file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlLoadFromFile(modelPath: *const c_char, modelId: *mut u32) -> i32 {
-    raw::status(&calls::aclmdlLoadFromFile, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelPath), raw::ArgBits::word(modelId)]
-        })?;
-        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
-        let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::model::aclmdlLoadFromFile(cx, modelPath)?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Loads a model from a file.
+    fn aclmdlLoadFromFile(modelPath: *const c_char, modelId: *mut u32) -> i32 =
+        status in model(modelPath text) -> (modelId out<u32>);
+    /// Loads a model from memory.
+    fn aclmdlLoadFromMem(model: *const c_void, modelSize: usize, modelId: *mut u32) -> i32 =
+        status in model(model slice<u8>(modelSize), modelSize plain) -> (modelId out<u32>);
+    /// Loads a model from a file into the caller's device memory.
+    fn aclmdlLoadFromFileWithMem(modelPath: *const c_char, modelId: *mut u32, workPtr: *mut c_void, workSize: usize, weightPtr: *mut c_void, weightSize: usize) -> i32 =
+        status in model(modelPath text, workPtr address, workSize plain, weightPtr address, weightSize plain) -> (modelId out<u32>);
+    /// Loads a model from memory into the caller's device memory.
+    fn aclmdlLoadFromMemWithMem(model: *const c_void, modelSize: usize, modelId: *mut u32, workPtr: *mut c_void, workSize: usize, weightPtr: *mut c_void, weightSize: usize) -> i32 =
+        status in model(model slice<u8>(modelSize), modelSize plain, workPtr address, workSize plain, weightPtr address, weightSize plain) -> (modelId out<u32>);
+    /// Loads a model from a file, with queues for inputs and outputs.
+    fn aclmdlLoadFromFileWithQ(modelPath: *const c_char, modelId: *mut u32, inputQ: *const u32, inputQNum: usize, outputQ: *const u32, outputQNum: usize) -> i32 =
+        status in model(modelPath text, inputQ slice<u32>(inputQNum), inputQNum plain, outputQ slice<u32>(outputQNum), outputQNum plain) -> (modelId out<u32>);
+    /// Loads a model from memory, with queues for inputs and outputs.
+    fn aclmdlLoadFromMemWithQ(model: *const c_void, modelSize: usize, modelId: *mut u32, inputQ: *const u32, inputQNum: usize, outputQ: *const u32, outputQNum: usize) -> i32 =
+        status in model(model slice<u8>(modelSize), modelSize plain, inputQ slice<u32>(inputQNum), inputQNum plain, outputQ slice<u32>(outputQNum), outputQNum plain) -> (modelId out<u32>);
+    /// Runs a model and waits until it is done.
+    fn aclmdlExecute(modelId: u32, input: *mut c_void, output: *mut c_void) -> i32 =
+        status in model(modelId plain, input handle, output handle) -> ();
+    /// Runs a model on a stream, with a configuration, and waits until it is done.
+    fn aclmdlExecuteV2(modelId: u32, input: *mut c_void, output: *mut c_void, stream: *mut c_void, handle: *mut c_void) -> i32 =
+        status in model(modelId plain, input handle, output handle, stream handle, handle handle) -> ();
+    /// Queues a model on a stream, with a configuration.
+    fn aclmdlExecuteAsyncV2(modelId: u32, input: *mut c_void, output: *mut c_void, stream: *mut c_void, handle: *mut c_void) -> i32 =
+        status in model(modelId plain, input handle, output handle, stream handle, handle handle) -> ();
+    /// Queues a model on a stream.
+    fn aclmdlExecuteAsync(modelId: u32, input: *mut c_void, output: *mut c_void, stream: *mut c_void) -> i32 =
+        status in model(modelId plain, input handle, output handle, stream handle) -> ();
+    /// Unloads a model.
+    fn aclmdlUnload(modelId: u32) -> i32 =
+        status in model(modelId plain) -> ();
+    /// Returns how much device memory a model file needs for work and for weights.
+    fn aclmdlQuerySize(fileName: *const c_char, workSize: *mut usize, weightSize: *mut usize) -> i32 =
+        status in model(fileName text) -> (workSize out<usize>, weightSize out<usize>);
+    /// Returns how much memory each part of a model file needs.
+    fn aclmdlQueryExeOMDesc(fileName: *const c_char, mdlPartitionSize: *mut types::aclmdlExeOMDesc) -> i32 =
+        status in model(fileName text) -> (mdlPartitionSize out<types::aclmdlExeOMDesc>);
+    /// Returns how much device memory a model in memory needs for work and for weights.
+    fn aclmdlQuerySizeFromMem(model: *const c_void, modelSize: usize, workSize: *mut usize, weightSize: *mut usize) -> i32 =
+        status in model(model slice<u8>(modelSize), modelSize plain) -> (workSize out<usize>, weightSize out<usize>);
+    /// Sets the batch size of the next execution.
+    fn aclmdlSetDynamicBatchSize(modelId: u32, dataset: *mut c_void, index: usize, batchSize: u64) -> i32 =
+        status in model(modelId plain, dataset handle, index plain, batchSize plain) -> ();
+    /// Sets the image size of the next execution.
+    fn aclmdlSetDynamicHWSize(modelId: u32, dataset: *mut c_void, index: usize, height: u64, width: u64) -> i32 =
+        status in model(modelId plain, dataset handle, index plain, height plain, width plain) -> ();
+    /// Sets the dimensions of the next execution.
+    fn aclmdlSetInputDynamicDims(modelId: u32, dataset: *mut c_void, index: usize, dims: *const types::aclmdlIODims) -> i32 =
+        status in model(modelId plain, dataset handle, index plain, dims input) -> ();
+    /// Returns the operator of a failed task; each list of descriptions is destroyed by its first.
+    fn aclmdlCreateAndGetOpDesc(deviceId: u32, streamId: u32, taskId: u32, opName: *mut c_char, opNameLen: usize, inputDesc: *mut *mut c_void, numInputs: *mut usize, outputDesc: *mut *mut c_void, numOutputs: *mut usize) -> i32 =
+        status in model(deviceId plain, streamId plain, taskId plain, opNameLen plain) -> (opName array<u8>(opNameLen), inputDesc out<Raw>, numInputs out<usize>, outputDesc out<Raw>, numOutputs out<usize>);
+    /// Sets the device memory that contains a weight file.
+    fn aclmdlSetExternalWeightAddress(handle: *mut c_void, weightFileName: *const c_char, devPtr: *mut c_void, size: usize) -> i32 =
+        status in model_config(handle handle, weightFileName text, devPtr address, size plain) -> ();
 }
 
-/// Loads a model from memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlLoadFromMem(
-    model: *const c_void,
-    modelSize: usize,
-    modelId: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclmdlLoadFromMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-                raw::ArgBits::word(modelId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::model::aclmdlLoadFromMem(cx, model, modelSize)?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Loads a model from a file into the caller's device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlLoadFromFileWithMem(
-    modelPath: *const c_char,
-    modelId: *mut u32,
-    workPtr: *mut c_void,
-    workSize: usize,
-    weightPtr: *mut c_void,
-    weightSize: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlLoadFromFileWithMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelPath),
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(workPtr),
-                raw::ArgBits::word(workSize),
-                raw::ArgBits::word(weightPtr),
-                raw::ArgBits::word(weightSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
-        let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::model::aclmdlLoadFromFileWithMem(
-            cx,
-            modelPath,
-            workPtr.expose_provenance(),
-            workSize,
-            weightPtr.expose_provenance(),
-            weightSize,
-        )?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Loads a model from memory into the caller's device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
-    model: *const c_void,
-    modelSize: usize,
-    modelId: *mut u32,
-    workPtr: *mut c_void,
-    workSize: usize,
-    weightPtr: *mut c_void,
-    weightSize: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlLoadFromMemWithMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(workPtr),
-                raw::ArgBits::word(workSize),
-                raw::ArgBits::word(weightPtr),
-                raw::ArgBits::word(weightSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        let modelId_value = jumar_acl::model::aclmdlLoadFromMemWithMem(
-            cx,
-            model,
-            modelSize,
-            workPtr.expose_provenance(),
-            workSize,
-            weightPtr.expose_provenance(),
-            weightSize,
-        )?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Loads a model from a file, with queues for inputs and outputs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlLoadFromFileWithQ(
-    modelPath: *const c_char,
-    modelId: *mut u32,
-    inputQ: *const u32,
-    inputQNum: usize,
-    outputQ: *const u32,
-    outputQNum: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlLoadFromFileWithQ, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelPath),
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(inputQ),
-                raw::ArgBits::word(inputQNum),
-                raw::ArgBits::word(outputQ),
-                raw::ArgBits::word(outputQNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
-        let modelPath = unsafe { raw::text(modelPath) };
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        // SAFETY: the caller guarantees that `inputQ` is null or an array of that many values.
-        let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
-        // SAFETY: the caller guarantees that `outputQ` is null or an array of that many values.
-        let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
-        let modelId_value = jumar_acl::model::aclmdlLoadFromFileWithQ(
-            cx, modelPath, inputQ, inputQNum, outputQ, outputQNum,
-        )?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Loads a model from memory, with queues for inputs and outputs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlLoadFromMemWithQ(
-    model: *const c_void,
-    modelSize: usize,
-    modelId: *mut u32,
-    inputQ: *const u32,
-    inputQNum: usize,
-    outputQ: *const u32,
-    outputQNum: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlLoadFromMemWithQ, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(inputQ),
-                raw::ArgBits::word(inputQNum),
-                raw::ArgBits::word(outputQ),
-                raw::ArgBits::word(outputQNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the caller guarantees that `modelId` is null or the address of a variable.
-        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
-        // SAFETY: the caller guarantees that `inputQ` is null or an array of that many values.
-        let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
-        // SAFETY: the caller guarantees that `outputQ` is null or an array of that many values.
-        let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
-        let modelId_value = jumar_acl::model::aclmdlLoadFromMemWithQ(
-            cx, model, modelSize, inputQ, inputQNum, outputQ, outputQNum,
-        )?;
-        modelId_out.set(modelId_value);
-        Ok(())
-    })
-}
-
-/// Runs a model and waits until it is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlExecute(
-    modelId: u32,
-    input: *mut c_void,
-    output: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlExecute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(input),
-                raw::ArgBits::word(output),
-            ]
-        })?;
-        jumar_acl::model::aclmdlExecute(cx, modelId, raw::handle(input), raw::handle(output))?;
-        Ok(())
-    })
-}
-
-/// Runs a model on a stream, with a configuration, and waits until it is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlExecuteV2(
-    modelId: u32,
-    input: *mut c_void,
-    output: *mut c_void,
-    stream: *mut c_void,
-    handle: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlExecuteV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(input),
-                raw::ArgBits::word(output),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(handle),
-            ]
-        })?;
-        jumar_acl::model::aclmdlExecuteV2(
-            cx,
-            modelId,
-            raw::handle(input),
-            raw::handle(output),
-            raw::handle(stream),
-            raw::handle(handle),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a model on a stream, with a configuration.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlExecuteAsyncV2(
-    modelId: u32,
-    input: *mut c_void,
-    output: *mut c_void,
-    stream: *mut c_void,
-    handle: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlExecuteAsyncV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(input),
-                raw::ArgBits::word(output),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(handle),
-            ]
-        })?;
-        jumar_acl::model::aclmdlExecuteAsyncV2(
-            cx,
-            modelId,
-            raw::handle(input),
-            raw::handle(output),
-            raw::handle(stream),
-            raw::handle(handle),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a model on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlExecuteAsync(
-    modelId: u32,
-    input: *mut c_void,
-    output: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclmdlExecuteAsync, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(input),
-                raw::ArgBits::word(output),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::model::aclmdlExecuteAsync(
-            cx,
-            modelId,
-            raw::handle(input),
-            raw::handle(output),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Unloads a model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlUnload(modelId: u32) -> i32 {
-    raw::status(&calls::aclmdlUnload, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelId)])?;
-        jumar_acl::model::aclmdlUnload(cx, modelId)?;
-        Ok(())
-    })
-}
-
-/// Returns how much device memory a model file needs for work and for weights.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlQuerySize(
-    fileName: *const c_char,
-    workSize: *mut usize,
-    weightSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlQuerySize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(fileName),
-                raw::ArgBits::word(workSize),
-                raw::ArgBits::word(weightSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
-        let fileName = unsafe { raw::text(fileName) };
-        // SAFETY: the caller guarantees that `workSize` is null or the address of a variable.
-        let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
-        // SAFETY: the caller guarantees that `weightSize` is null or the address of a variable.
-        let weightSize_out = unsafe { raw::Out::<usize>::new(weightSize.cast(), "weightSize") }?;
-        let (workSize_value, weightSize_value) = jumar_acl::model::aclmdlQuerySize(cx, fileName)?;
-        workSize_out.set(workSize_value);
-        weightSize_out.set(weightSize_value);
-        Ok(())
-    })
-}
-
-/// Returns how much memory each part of a model file needs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
-    fileName: *const c_char,
-    mdlPartitionSize: *mut types::aclmdlExeOMDesc,
-) -> i32 {
-    raw::status(&calls::aclmdlQueryExeOMDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(fileName),
-                raw::ArgBits::word(mdlPartitionSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `fileName` is null or a text that ends in a zero byte.
-        let fileName = unsafe { raw::text(fileName) };
-        // SAFETY: the caller guarantees that `mdlPartitionSize` is null or the address of a variable.
-        let mdlPartitionSize_out = unsafe {
-            raw::Out::<types::aclmdlExeOMDesc>::new(mdlPartitionSize.cast(), "mdlPartitionSize")
-        }?;
-        let mdlPartitionSize_value = jumar_acl::model::aclmdlQueryExeOMDesc(cx, fileName)?;
-        mdlPartitionSize_out.set(mdlPartitionSize_value);
-        Ok(())
-    })
-}
-
-/// Returns how much device memory a model in memory needs for work and for weights.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlQuerySizeFromMem(
-    model: *const c_void,
-    modelSize: usize,
-    workSize: *mut usize,
-    weightSize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlQuerySizeFromMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-                raw::ArgBits::word(workSize),
-                raw::ArgBits::word(weightSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        // SAFETY: the caller guarantees that `workSize` is null or the address of a variable.
-        let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
-        // SAFETY: the caller guarantees that `weightSize` is null or the address of a variable.
-        let weightSize_out = unsafe { raw::Out::<usize>::new(weightSize.cast(), "weightSize") }?;
-        let (workSize_value, weightSize_value) =
-            jumar_acl::model::aclmdlQuerySizeFromMem(cx, model, modelSize)?;
-        workSize_out.set(workSize_value);
-        weightSize_out.set(weightSize_value);
-        Ok(())
-    })
-}
-
-/// Sets the batch size of the next execution.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetDynamicBatchSize(
-    modelId: u32,
-    dataset: *mut c_void,
-    index: usize,
-    batchSize: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetDynamicBatchSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(batchSize),
-            ]
-        })?;
-        jumar_acl::model::aclmdlSetDynamicBatchSize(
-            cx,
-            modelId,
-            raw::handle(dataset),
-            index,
-            batchSize,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the image size of the next execution.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetDynamicHWSize(
-    modelId: u32,
-    dataset: *mut c_void,
-    index: usize,
-    height: u64,
-    width: u64,
-) -> i32 {
-    raw::status(&calls::aclmdlSetDynamicHWSize, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(height),
-                raw::ArgBits::word(width),
-            ]
-        })?;
-        jumar_acl::model::aclmdlSetDynamicHWSize(
-            cx,
-            modelId,
-            raw::handle(dataset),
-            index,
-            height,
-            width,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the dimensions of the next execution.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
-    modelId: u32,
-    dataset: *mut c_void,
-    index: usize,
-    dims: *const types::aclmdlIODims,
-) -> i32 {
-    raw::status(&calls::aclmdlSetInputDynamicDims, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or the address of a value.
-        let dims = unsafe { raw::input(dims, "dims") }?;
-        jumar_acl::model::aclmdlSetInputDynamicDims(
-            cx,
-            modelId,
-            raw::handle(dataset),
-            index,
-            dims,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the operator of a failed task; each list of descriptions is destroyed by its first.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlCreateAndGetOpDesc(
-    deviceId: u32,
-    streamId: u32,
-    taskId: u32,
-    opName: *mut c_char,
-    opNameLen: usize,
-    inputDesc: *mut *mut c_void,
-    numInputs: *mut usize,
-    outputDesc: *mut *mut c_void,
-    numOutputs: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlCreateAndGetOpDesc, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(streamId),
-                raw::ArgBits::word(taskId),
-                raw::ArgBits::word(opName),
-                raw::ArgBits::word(opNameLen),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(numOutputs),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opName` is null or an array of that many.
-        let opName_out = unsafe { raw::OutArray::<u8>::new(opName.cast(), opNameLen, "opName") }?;
-        // SAFETY: the caller guarantees that `inputDesc` is null or the address of a variable.
-        let inputDesc_out = unsafe { raw::Out::<Raw>::new(inputDesc.cast(), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `numInputs` is null or the address of a variable.
-        let numInputs_out = unsafe { raw::Out::<usize>::new(numInputs.cast(), "numInputs") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or the address of a variable.
-        let outputDesc_out = unsafe { raw::Out::<Raw>::new(outputDesc.cast(), "outputDesc") }?;
-        // SAFETY: the caller guarantees that `numOutputs` is null or the address of a variable.
-        let numOutputs_out = unsafe { raw::Out::<usize>::new(numOutputs.cast(), "numOutputs") }?;
-        let (opName_value, inputDesc_value, numInputs_value, outputDesc_value, numOutputs_value) =
-            jumar_acl::model::aclmdlCreateAndGetOpDesc(cx, deviceId, streamId, taskId, opNameLen)?;
-        opName_out.set(opName_value.as_bytes_with_nul())?;
-        inputDesc_out.set(inputDesc_value);
-        numInputs_out.set(numInputs_value);
-        outputDesc_out.set(outputDesc_value);
-        numOutputs_out.set(numOutputs_value);
-        Ok(())
-    })
-}
-
-/// Sets the device memory that contains a weight file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetExternalWeightAddress(
-    handle: *mut c_void,
-    weightFileName: *const c_char,
-    devPtr: *mut c_void,
-    size: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlSetExternalWeightAddress, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(weightFileName),
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `weightFileName` is null or a text that ends in a zero byte.
-        let weightFileName = unsafe { raw::text(weightFileName) };
-        jumar_acl::model_config::aclmdlSetExternalWeightAddress(
-            cx,
-            raw::handle(handle),
-            weightFileName,
-            devPtr.expose_provenance(),
-            size,
-        )?;
-        Ok(())
-    })
-}
-
-/// Loads a model that was built in this process.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromModel(
-    _model: *const *mut c_void,
-    _handle: *mut c_void,
-    _modelId: *mut u32,
-) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromModel)
+raw::stubs! {
+    /// Loads a model that was built in this process.
+    fn aclmdlLoadFromModel(model: *const *mut c_void, handle: *mut c_void, modelId: *mut u32) -> i32 = stub;
 }

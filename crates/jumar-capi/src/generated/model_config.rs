@@ -11,130 +11,29 @@
 
 use std::ffi::c_void;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Creates a configuration for executions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlCreateExecConfigHandle() -> *mut c_void {
-    raw::value(
-        &calls::aclmdlCreateExecConfigHandle,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::model_config::aclmdlCreateExecConfigHandle(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys a configuration for executions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlDestroyExecConfigHandle(handle: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlDestroyExecConfigHandle, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute of a loaded model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetAttribute(
-    modelId: u32,
-    attr: u32,
-    attrValue: *mut types::aclmdlAttrValue_t,
-) -> i32 {
-    raw::status(&calls::aclmdlSetAttribute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrValue` is null or the address of a value.
-        let attrValue = unsafe { raw::input(attrValue, "attrValue") }?;
-        jumar_acl::model_config::aclmdlSetAttribute(cx, modelId, attr, attrValue)?;
-        Ok(())
-    })
-}
-
-/// Reads an attribute of a loaded model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetAttribute(
-    modelId: u32,
-    attr: u32,
-    attrValue: *mut types::aclmdlAttrValue_t,
-) -> i32 {
-    raw::status(&calls::aclmdlGetAttribute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrValue` is null or the address of a variable.
-        let attrValue_out =
-            unsafe { raw::Out::<types::aclmdlAttrValue_t>::new(attrValue.cast(), "attrValue") }?;
-        let attrValue_value = jumar_acl::model_config::aclmdlGetAttribute(cx, modelId, attr)?;
-        attrValue_out.set(attrValue_value);
-        Ok(())
-    })
-}
-
-/// Creates a configuration for loading.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlCreateConfigHandle() -> *mut c_void {
-    raw::value(
-        &calls::aclmdlCreateConfigHandle,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::model_config::aclmdlCreateConfigHandle(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys a configuration for loading.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlDestroyConfigHandle(handle: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlDestroyConfigHandle, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Sets one option of a configuration for executions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlSetExecConfigOpt(
-    handle: *mut c_void,
-    attr: u32,
-    attrValue: *const c_void,
-    valueSize: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlSetExecConfigOpt, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrValue),
-                raw::ArgBits::word(valueSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrValue` is null or an array of that many values.
-        let attrValue = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
-        jumar_acl::model_config::aclmdlSetExecConfigOpt(
-            cx,
-            raw::handle(handle),
-            attr,
-            attrValue,
-            valueSize,
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a configuration for executions.
+    fn aclmdlCreateExecConfigHandle() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in model_config() -> ();
+    /// Destroys a configuration for executions.
+    fn aclmdlDestroyExecConfigHandle(handle: *mut c_void) -> i32 =
+        status in model_config(handle handle) -> ();
+    /// Sets an attribute of a loaded model.
+    fn aclmdlSetAttribute(modelId: u32, attr: u32, attrValue: *mut types::aclmdlAttrValue_t) -> i32 =
+        status in model_config(modelId plain, attr plain, attrValue input) -> ();
+    /// Reads an attribute of a loaded model.
+    fn aclmdlGetAttribute(modelId: u32, attr: u32, attrValue: *mut types::aclmdlAttrValue_t) -> i32 =
+        status in model_config(modelId plain, attr plain) -> (attrValue out<types::aclmdlAttrValue_t>);
+    /// Creates a configuration for loading.
+    fn aclmdlCreateConfigHandle() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in model_config() -> ();
+    /// Destroys a configuration for loading.
+    fn aclmdlDestroyConfigHandle(handle: *mut c_void) -> i32 =
+        status in model_config(handle handle) -> ();
+    /// Sets one option of a configuration for executions.
+    fn aclmdlSetExecConfigOpt(handle: *mut c_void, attr: u32, attrValue: *const c_void, valueSize: usize) -> i32 =
+        status in model_config(handle handle, attr plain, attrValue slice<u8>(valueSize), valueSize plain) -> ();
 }

@@ -9,523 +9,92 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Creates an empty model description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlCreateDesc() -> *mut c_void {
-    raw::value(&calls::aclmdlCreateDesc, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::model_desc::aclmdlCreateDesc(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a model description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 {
-    raw::status(&calls::aclmdlDestroyDesc, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelDesc)])?;
-        jumar_acl::model_desc::aclmdlDestroyDesc(cx, raw::handle(modelDesc))?;
-        Ok(())
-    })
-}
-
-/// Fills in the description of a loaded model.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDesc(modelDesc: *mut c_void, modelId: u32) -> i32 {
-    raw::status(&calls::aclmdlGetDesc, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(modelId)]
-        })?;
-        jumar_acl::model_desc::aclmdlGetDesc(cx, raw::handle(modelDesc), modelId)?;
-        Ok(())
-    })
-}
-
-/// Fills in the description of a model file.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDescFromFile(
-    modelDesc: *mut c_void,
-    modelPath: *const c_char,
-) -> i32 {
-    raw::status(&calls::aclmdlGetDescFromFile, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(modelPath)]
-        })?;
-        // SAFETY: the caller guarantees that `modelPath` is null or a text that ends in a zero byte.
-        let modelPath = unsafe { raw::text(modelPath) };
-        jumar_acl::model_desc::aclmdlGetDescFromFile(cx, raw::handle(modelDesc), modelPath)?;
-        Ok(())
-    })
-}
-
-/// Fills in the description of a model in memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDescFromMem(
-    modelDesc: *mut c_void,
-    model: *const c_void,
-    modelSize: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlGetDescFromMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(model),
-                raw::ArgBits::word(modelSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        jumar_acl::model_desc::aclmdlGetDescFromMem(cx, raw::handle(modelDesc), model, modelSize)?;
-        Ok(())
-    })
-}
-
-/// Returns the number of inputs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
-    raw::value(&calls::aclmdlGetNumInputs, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelDesc)])?;
-        let answer = jumar_acl::model_desc::aclmdlGetNumInputs(cx, raw::handle(modelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the number of outputs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
-    raw::value(&calls::aclmdlGetNumOutputs, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelDesc)])?;
-        let answer = jumar_acl::model_desc::aclmdlGetNumOutputs(cx, raw::handle(modelDesc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the size of an input in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
-    raw::value(&calls::aclmdlGetInputSizeByIndex, 0, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetInputSizeByIndex(cx, raw::handle(modelDesc), index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the size of an output in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetOutputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
-    raw::value(&calls::aclmdlGetOutputSizeByIndex, 0, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetOutputSizeByIndex(cx, raw::handle(modelDesc), index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the dimensions of an input.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputDims(
-    modelDesc: *mut c_void,
-    index: usize,
-    dims: *mut types::aclmdlIODims,
-) -> i32 {
-    raw::status(&calls::aclmdlGetInputDims, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
-        let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
-        let dims_value =
-            jumar_acl::model_desc::aclmdlGetInputDims(cx, raw::handle(modelDesc), index)?;
-        dims_out.set(dims_value);
-        Ok(())
-    })
-}
-
-/// Returns the dimensions of an input after AIPP.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputDimsV2(
-    modelDesc: *mut c_void,
-    index: usize,
-    dims: *mut types::aclmdlIODims,
-) -> i32 {
-    raw::status(&calls::aclmdlGetInputDimsV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
-        let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
-        let dims_value =
-            jumar_acl::model_desc::aclmdlGetInputDimsV2(cx, raw::handle(modelDesc), index)?;
-        dims_out.set(dims_value);
-        Ok(())
-    })
-}
-
-/// Returns the smallest and largest value of each dimension of an input.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputDimsRange(
-    modelDesc: *mut c_void,
-    index: usize,
-    dimsRange: *mut types::aclmdlIODimsRange,
-) -> i32 {
-    raw::status(&calls::aclmdlGetInputDimsRange, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dimsRange),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dimsRange` is null or the address of a variable.
-        let dimsRange_out =
-            unsafe { raw::Out::<types::aclmdlIODimsRange>::new(dimsRange.cast(), "dimsRange") }?;
-        let dimsRange_value =
-            jumar_acl::model_desc::aclmdlGetInputDimsRange(cx, raw::handle(modelDesc), index)?;
-        dimsRange_out.set(dimsRange_value);
-        Ok(())
-    })
-}
-
-/// Returns the dimensions of an output.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetOutputDims(
-    modelDesc: *mut c_void,
-    index: usize,
-    dims: *mut types::aclmdlIODims,
-) -> i32 {
-    raw::status(&calls::aclmdlGetOutputDims, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
-        let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
-        let dims_value =
-            jumar_acl::model_desc::aclmdlGetOutputDims(cx, raw::handle(modelDesc), index)?;
-        dims_out.set(dims_value);
-        Ok(())
-    })
-}
-
-/// Returns the dimensions of an output for the gear that is set.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetCurOutputDims(
-    modelDesc: *mut c_void,
-    index: usize,
-    dims: *mut types::aclmdlIODims,
-) -> i32 {
-    raw::status(&calls::aclmdlGetCurOutputDims, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or the address of a variable.
-        let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
-        let dims_value =
-            jumar_acl::model_desc::aclmdlGetCurOutputDims(cx, raw::handle(modelDesc), index)?;
-        dims_out.set(dims_value);
-        Ok(())
-    })
-}
-
-/// Returns an attribute of an operator of the model as text.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetOpAttr(
-    modelDesc: *mut c_void,
-    opName: *const c_char,
-    attr: *const c_char,
-) -> *const c_char {
-    raw::value(&calls::aclmdlGetOpAttr, std::ptr::null(), |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(opName),
-                raw::ArgBits::word(attr),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opName` is null or a text that ends in a zero byte.
-        let opName = unsafe { raw::text(opName) };
-        // SAFETY: the caller guarantees that `attr` is null or a text that ends in a zero byte.
-        let attr = unsafe { raw::text(attr) };
-        let answer =
-            jumar_acl::model_desc::aclmdlGetOpAttr(cx, raw::handle(modelDesc), opName, attr)?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Returns the name of an input; the text is valid as long as the description exists.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputNameByIndex(
-    modelDesc: *mut c_void,
-    index: usize,
-) -> *const c_char {
-    raw::value(&calls::aclmdlGetInputNameByIndex, c"".as_ptr(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetInputNameByIndex(cx, raw::handle(modelDesc), index)?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Returns the name of an output; the text is valid as long as the description exists.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
-    modelDesc: *mut c_void,
-    index: usize,
-) -> *const c_char {
-    raw::value(&calls::aclmdlGetOutputNameByIndex, c"".as_ptr(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetOutputNameByIndex(cx, raw::handle(modelDesc), index)?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Returns the format of an input.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
-    raw::value(&calls::aclmdlGetInputFormat, -1, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetInputFormat(cx, raw::handle(modelDesc), index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the format of an output.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
-    raw::value(&calls::aclmdlGetOutputFormat, -1, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetOutputFormat(cx, raw::handle(modelDesc), index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the data type of an input.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
-    raw::value(&calls::aclmdlGetInputDataType, -1, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetInputDataType(cx, raw::handle(modelDesc), index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the data type of an output.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetOutputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
-    raw::value(&calls::aclmdlGetOutputDataType, -1, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(index)]
-        })?;
-        let answer =
-            jumar_acl::model_desc::aclmdlGetOutputDataType(cx, raw::handle(modelDesc), index)?;
-        Ok(answer)
-    })
-}
-
-/// Finds an input by its name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputIndexByName(
-    modelDesc: *mut c_void,
-    name: *const c_char,
-    index: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlGetInputIndexByName, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(name),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-        let name = unsafe { raw::text(name) };
-        // SAFETY: the caller guarantees that `index` is null or the address of a variable.
-        let index_out = unsafe { raw::Out::<usize>::new(index.cast(), "index") }?;
-        let index_value =
-            jumar_acl::model_desc::aclmdlGetInputIndexByName(cx, raw::handle(modelDesc), name)?;
-        index_out.set(index_value);
-        Ok(())
-    })
-}
-
-/// Finds an output by its name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetOutputIndexByName(
-    modelDesc: *mut c_void,
-    name: *const c_char,
-    index: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlGetOutputIndexByName, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(name),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-        let name = unsafe { raw::text(name) };
-        // SAFETY: the caller guarantees that `index` is null or the address of a variable.
-        let index_out = unsafe { raw::Out::<usize>::new(index.cast(), "index") }?;
-        let index_value =
-            jumar_acl::model_desc::aclmdlGetOutputIndexByName(cx, raw::handle(modelDesc), name)?;
-        index_out.set(index_value);
-        Ok(())
-    })
-}
-
-/// Returns the batch sizes that the model was built for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDynamicBatch(
-    modelDesc: *mut c_void,
-    batch: *mut types::aclmdlBatch,
-) -> i32 {
-    raw::status(&calls::aclmdlGetDynamicBatch, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(batch)]
-        })?;
-        // SAFETY: the caller guarantees that `batch` is null or the address of a variable.
-        let batch_out = unsafe { raw::Out::<types::aclmdlBatch>::new(batch.cast(), "batch") }?;
-        let batch_value = jumar_acl::model_desc::aclmdlGetDynamicBatch(cx, raw::handle(modelDesc))?;
-        batch_out.set(batch_value);
-        Ok(())
-    })
-}
-
-/// Returns the image sizes that the model was built for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetDynamicHW(
-    modelDesc: *mut c_void,
-    index: usize,
-    hw: *mut types::aclmdlHW,
-) -> i32 {
-    raw::status(&calls::aclmdlGetDynamicHW, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(hw),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `hw` is null or the address of a variable.
-        let hw_out = unsafe { raw::Out::<types::aclmdlHW>::new(hw.cast(), "hw") }?;
-        let hw_value =
-            jumar_acl::model_desc::aclmdlGetDynamicHW(cx, raw::handle(modelDesc), index)?;
-        hw_out.set(hw_value);
-        Ok(())
-    })
-}
-
-/// Returns how many gears of dimensions the model was built for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputDynamicGearCount(
-    modelDesc: *mut c_void,
-    index: usize,
-    gearCount: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclmdlGetInputDynamicGearCount, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(gearCount),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `gearCount` is null or the address of a variable.
-        let gearCount_out = unsafe { raw::Out::<usize>::new(gearCount.cast(), "gearCount") }?;
-        let gearCount_value = jumar_acl::model_desc::aclmdlGetInputDynamicGearCount(
-            cx,
-            raw::handle(modelDesc),
-            index,
-        )?;
-        gearCount_out.set(gearCount_value);
-        Ok(())
-    })
-}
-
-/// Returns the gears of dimensions that the model was built for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetInputDynamicDims(
-    modelDesc: *mut c_void,
-    index: usize,
-    dims: *mut types::aclmdlIODims,
-    gearCount: usize,
-) -> i32 {
-    raw::status(&calls::aclmdlGetInputDynamicDims, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelDesc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dims),
-                raw::ArgBits::word(gearCount),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or an array of that many.
-        let dims_out =
-            unsafe { raw::OutArray::<types::aclmdlIODims>::new(dims.cast(), gearCount, "dims") }?;
-        let dims_value = jumar_acl::model_desc::aclmdlGetInputDynamicDims(
-            cx,
-            raw::handle(modelDesc),
-            index,
-            gearCount,
-        )?;
-        dims_out.set(&dims_value)?;
-        Ok(())
-    })
-}
-
-/// Returns the full name of a tensor whose name was shortened.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclmdlGetTensorRealName(
-    modelDesc: *mut c_void,
-    name: *const c_char,
-) -> *const c_char {
-    raw::value(&calls::aclmdlGetTensorRealName, std::ptr::null(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(modelDesc), raw::ArgBits::word(name)]
-        })?;
-        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-        let name = unsafe { raw::text(name) };
-        let answer =
-            jumar_acl::model_desc::aclmdlGetTensorRealName(cx, raw::handle(modelDesc), name)?;
-        Ok(raw::text_address(answer))
-    })
+raw::shims! {
+    /// Creates an empty model description.
+    fn aclmdlCreateDesc() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in model_desc() -> ();
+    /// Destroys a model description.
+    fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 =
+        status in model_desc(modelDesc handle) -> ();
+    /// Fills in the description of a loaded model.
+    fn aclmdlGetDesc(modelDesc: *mut c_void, modelId: u32) -> i32 =
+        status in model_desc(modelDesc handle, modelId plain) -> ();
+    /// Fills in the description of a model file.
+    fn aclmdlGetDescFromFile(modelDesc: *mut c_void, modelPath: *const c_char) -> i32 =
+        status in model_desc(modelDesc handle, modelPath text) -> ();
+    /// Fills in the description of a model in memory.
+    fn aclmdlGetDescFromMem(modelDesc: *mut c_void, model: *const c_void, modelSize: usize) -> i32 =
+        status in model_desc(modelDesc handle, model slice<u8>(modelSize), modelSize plain) -> ();
+    /// Returns the number of inputs.
+    fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize =
+        value(0, std::convert::identity) in model_desc(modelDesc handle) -> ();
+    /// Returns the number of outputs.
+    fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize =
+        value(0, std::convert::identity) in model_desc(modelDesc handle) -> ();
+    /// Returns the size of an input in bytes.
+    fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize =
+        value(0, std::convert::identity) in model_desc(modelDesc handle, index plain) -> ();
+    /// Returns the size of an output in bytes.
+    fn aclmdlGetOutputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize =
+        value(0, std::convert::identity) in model_desc(modelDesc handle, index plain) -> ();
+    /// Returns the dimensions of an input.
+    fn aclmdlGetInputDims(modelDesc: *mut c_void, index: usize, dims: *mut types::aclmdlIODims) -> i32 =
+        status in model_desc(modelDesc handle, index plain) -> (dims out<types::aclmdlIODims>);
+    /// Returns the dimensions of an input after AIPP.
+    fn aclmdlGetInputDimsV2(modelDesc: *mut c_void, index: usize, dims: *mut types::aclmdlIODims) -> i32 =
+        status in model_desc(modelDesc handle, index plain) -> (dims out<types::aclmdlIODims>);
+    /// Returns the smallest and largest value of each dimension of an input.
+    fn aclmdlGetInputDimsRange(modelDesc: *mut c_void, index: usize, dimsRange: *mut types::aclmdlIODimsRange) -> i32 =
+        status in model_desc(modelDesc handle, index plain) -> (dimsRange out<types::aclmdlIODimsRange>);
+    /// Returns the dimensions of an output.
+    fn aclmdlGetOutputDims(modelDesc: *mut c_void, index: usize, dims: *mut types::aclmdlIODims) -> i32 =
+        status in model_desc(modelDesc handle, index plain) -> (dims out<types::aclmdlIODims>);
+    /// Returns the dimensions of an output for the gear that is set.
+    fn aclmdlGetCurOutputDims(modelDesc: *mut c_void, index: usize, dims: *mut types::aclmdlIODims) -> i32 =
+        status in model_desc(modelDesc handle, index plain) -> (dims out<types::aclmdlIODims>);
+    /// Returns an attribute of an operator of the model as text.
+    fn aclmdlGetOpAttr(modelDesc: *mut c_void, opName: *const c_char, attr: *const c_char) -> *const c_char =
+        value(std::ptr::null(), raw::text_address) in model_desc(modelDesc handle, opName text, attr text) -> ();
+    /// Returns the name of an input; the text is valid as long as the description exists.
+    fn aclmdlGetInputNameByIndex(modelDesc: *mut c_void, index: usize) -> *const c_char =
+        value(c"".as_ptr(), raw::text_address) in model_desc(modelDesc handle, index plain) -> ();
+    /// Returns the name of an output; the text is valid as long as the description exists.
+    fn aclmdlGetOutputNameByIndex(modelDesc: *mut c_void, index: usize) -> *const c_char =
+        value(c"".as_ptr(), raw::text_address) in model_desc(modelDesc handle, index plain) -> ();
+    /// Returns the format of an input.
+    fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usize) -> i32 =
+        value(-1, std::convert::identity) in model_desc(modelDesc handle, index plain) -> ();
+    /// Returns the format of an output.
+    fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: usize) -> i32 =
+        value(-1, std::convert::identity) in model_desc(modelDesc handle, index plain) -> ();
+    /// Returns the data type of an input.
+    fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: usize) -> i32 =
+        value(-1, std::convert::identity) in model_desc(modelDesc handle, index plain) -> ();
+    /// Returns the data type of an output.
+    fn aclmdlGetOutputDataType(modelDesc: *mut c_void, index: usize) -> i32 =
+        value(-1, std::convert::identity) in model_desc(modelDesc handle, index plain) -> ();
+    /// Finds an input by its name.
+    fn aclmdlGetInputIndexByName(modelDesc: *mut c_void, name: *const c_char, index: *mut usize) -> i32 =
+        status in model_desc(modelDesc handle, name text) -> (index out<usize>);
+    /// Finds an output by its name.
+    fn aclmdlGetOutputIndexByName(modelDesc: *mut c_void, name: *const c_char, index: *mut usize) -> i32 =
+        status in model_desc(modelDesc handle, name text) -> (index out<usize>);
+    /// Returns the batch sizes that the model was built for.
+    fn aclmdlGetDynamicBatch(modelDesc: *mut c_void, batch: *mut types::aclmdlBatch) -> i32 =
+        status in model_desc(modelDesc handle) -> (batch out<types::aclmdlBatch>);
+    /// Returns the image sizes that the model was built for.
+    fn aclmdlGetDynamicHW(modelDesc: *mut c_void, index: usize, hw: *mut types::aclmdlHW) -> i32 =
+        status in model_desc(modelDesc handle, index plain) -> (hw out<types::aclmdlHW>);
+    /// Returns how many gears of dimensions the model was built for.
+    fn aclmdlGetInputDynamicGearCount(modelDesc: *mut c_void, index: usize, gearCount: *mut usize) -> i32 =
+        status in model_desc(modelDesc handle, index plain) -> (gearCount out<usize>);
+    /// Returns the gears of dimensions that the model was built for.
+    fn aclmdlGetInputDynamicDims(modelDesc: *mut c_void, index: usize, dims: *mut types::aclmdlIODims, gearCount: usize) -> i32 =
+        status in model_desc(modelDesc handle, index plain, gearCount plain) -> (dims array<types::aclmdlIODims>(gearCount));
+    /// Returns the full name of a tensor whose name was shortened.
+    fn aclmdlGetTensorRealName(modelDesc: *mut c_void, name: *const c_char) -> *const c_char =
+        value(std::ptr::null(), raw::text_address) in model_desc(modelDesc handle, name text) -> ();
 }

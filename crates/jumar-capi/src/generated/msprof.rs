@@ -11,279 +11,60 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Accepts the duration of a call of a framework. The report is dropped.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofReportApi(
-    nonPersistentFlag: u32,
-    api: *const types::MsprofApi,
-) -> i32 {
-    raw::value(&calls::MsprofReportApi, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(nonPersistentFlag),
-                raw::ArgBits::word(api),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `api` is null or the address of a value.
-        let api = unsafe { raw::input(api, "api") }?;
-        let answer = jumar_acl::msprof::MsprofReportApi(cx, nonPersistentFlag, api)?;
-        Ok(answer)
-    })
+raw::shims! {
+    /// Accepts the duration of a call of a framework. The report is dropped.
+    fn MsprofReportApi(nonPersistentFlag: u32, api: *const types::MsprofApi) -> i32 =
+        value(-1, std::convert::identity) in msprof(nonPersistentFlag plain, api input) -> ();
+    /// Accepts an event of a framework. The report is dropped.
+    fn MsprofReportEvent(nonPersistentFlag: u32, event: *mut c_void) -> i32 =
+        value(-1, std::convert::identity) in msprof(nonPersistentFlag plain, event handle) -> ();
+    /// Accepts a short record of a framework. The report is dropped.
+    fn MsprofReportCompactInfo(nonPersistentFlag: u32, data: *const c_void, length: u32) -> i32 =
+        value(-1, std::convert::identity) in msprof(nonPersistentFlag plain, data address, length plain) -> ();
+    /// Accepts a long record of a framework. The report is dropped.
+    fn MsprofReportAdditionalInfo(nonPersistentFlag: u32, data: *const c_void, length: u32) -> i32 =
+        value(-1, std::convert::identity) in msprof(nonPersistentFlag plain, data address, length plain) -> ();
+    /// Accepts several long records of a framework. The reports are dropped.
+    fn MsprofReportBatchAdditionalInfo(nonPersistentFlag: u32, data: *const c_void, length: u32) -> i32 =
+        value(-1, std::convert::identity) in msprof(nonPersistentFlag plain, data address, length plain) -> ();
+    /// Accepts a record of the older interface. The report is dropped.
+    fn MsprofReportData(moduleId: u32, r#type: u32, data: *mut c_void, len: u32) -> i32 =
+        value(-1, std::convert::identity) in msprof(moduleId plain, r#type plain, data address, len plain) -> ();
+    /// Names a type of reports.
+    fn MsprofRegTypeInfo(level: u16, typeId: u32, typeName: *const c_char) -> i32 =
+        value(-1, std::convert::identity) in msprof(level plain, typeId plain, typeName text) -> ();
+    /// Returns the number that stands for a text in reports: equal for equal texts, never 0.
+    fn MsprofGetHashId(hashInfo: *const c_char, length: usize) -> u64 =
+        value(0, std::convert::identity) in msprof(hashInfo slice<u8>(length), length plain) -> ();
+    /// Returns the number that stands for a text in reports, as MsprofGetHashId.
+    fn MsprofStr2Id(hashInfo: *const c_char, length: usize) -> u64 =
+        value(0, std::convert::identity) in msprof(hashInfo slice<u8>(length), length plain) -> ();
+    /// Returns the clock of reports, in nanoseconds.
+    fn MsprofSysCycleTime() -> u64 =
+        value(0, std::convert::identity) in msprof() -> ();
+    /// Names the device that a model of the Graph Engine reports for.
+    fn MsprofSetDeviceIdByGeModelIdx(geModelIdx: u32, deviceId: u32) -> i32 =
+        value(-1, std::convert::identity) in msprof(geModelIdx plain, deviceId plain) -> ();
+    /// Removes what MsprofSetDeviceIdByGeModelIdx set.
+    fn MsprofUnsetDeviceIdByGeModelIdx(geModelIdx: u32, deviceId: u32) -> i32 =
+        value(-1, std::convert::identity) in msprof(geModelIdx plain, deviceId plain) -> ();
+    /// Reports that a device was opened or closed.
+    fn MsprofNotifySetDevice(chipId: u32, deviceId: u32, isOpen: u8) -> i32 =
+        value(-1, std::convert::identity) in msprof(chipId plain, deviceId plain, isOpen plain) -> ();
 }
 
-/// Accepts an event of a framework. The report is dropped.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofReportEvent(nonPersistentFlag: u32, event: *mut c_void) -> i32 {
-    raw::value(&calls::MsprofReportEvent, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(nonPersistentFlag),
-                raw::ArgBits::word(event),
-            ]
-        })?;
-        let answer =
-            jumar_acl::msprof::MsprofReportEvent(cx, nonPersistentFlag, raw::handle(event))?;
-        Ok(answer)
-    })
-}
-
-/// Accepts a short record of a framework. The report is dropped.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofReportCompactInfo(
-    nonPersistentFlag: u32,
-    data: *const c_void,
-    length: u32,
-) -> i32 {
-    raw::value(&calls::MsprofReportCompactInfo, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(nonPersistentFlag),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(length),
-            ]
-        })?;
-        let answer = jumar_acl::msprof::MsprofReportCompactInfo(
-            cx,
-            nonPersistentFlag,
-            data.expose_provenance(),
-            length,
-        )?;
-        Ok(answer)
-    })
-}
-
-/// Accepts a long record of a framework. The report is dropped.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofReportAdditionalInfo(
-    nonPersistentFlag: u32,
-    data: *const c_void,
-    length: u32,
-) -> i32 {
-    raw::value(&calls::MsprofReportAdditionalInfo, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(nonPersistentFlag),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(length),
-            ]
-        })?;
-        let answer = jumar_acl::msprof::MsprofReportAdditionalInfo(
-            cx,
-            nonPersistentFlag,
-            data.expose_provenance(),
-            length,
-        )?;
-        Ok(answer)
-    })
-}
-
-/// Accepts several long records of a framework. The reports are dropped.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofReportBatchAdditionalInfo(
-    nonPersistentFlag: u32,
-    data: *const c_void,
-    length: u32,
-) -> i32 {
-    raw::value(&calls::MsprofReportBatchAdditionalInfo, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(nonPersistentFlag),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(length),
-            ]
-        })?;
-        let answer = jumar_acl::msprof::MsprofReportBatchAdditionalInfo(
-            cx,
-            nonPersistentFlag,
-            data.expose_provenance(),
-            length,
-        )?;
-        Ok(answer)
-    })
-}
-
-/// Accepts a record of the older interface. The report is dropped.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofReportData(
-    moduleId: u32,
-    r#type: u32,
-    data: *mut c_void,
-    len: u32,
-) -> i32 {
-    raw::value(&calls::MsprofReportData, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(moduleId),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(len),
-            ]
-        })?;
-        let answer = jumar_acl::msprof::MsprofReportData(
-            cx,
-            moduleId,
-            r#type,
-            data.expose_provenance(),
-            len,
-        )?;
-        Ok(answer)
-    })
-}
-
-/// Names a type of reports.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofRegTypeInfo(
-    level: u16,
-    typeId: u32,
-    typeName: *const c_char,
-) -> i32 {
-    raw::value(&calls::MsprofRegTypeInfo, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(level),
-                raw::ArgBits::word(typeId),
-                raw::ArgBits::word(typeName),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `typeName` is null or a text that ends in a zero byte.
-        let typeName = unsafe { raw::text(typeName) };
-        let answer = jumar_acl::msprof::MsprofRegTypeInfo(cx, level, typeId, typeName)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the number that stands for a text in reports: equal for equal texts, never 0.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofGetHashId(hashInfo: *const c_char, length: usize) -> u64 {
-    raw::value(&calls::MsprofGetHashId, 0, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(hashInfo), raw::ArgBits::word(length)]
-        })?;
-        // SAFETY: the caller guarantees that `hashInfo` is null or an array of that many values.
-        let hashInfo = unsafe { raw::slice::<u8>(hashInfo.cast(), length, "hashInfo") }?;
-        let answer = jumar_acl::msprof::MsprofGetHashId(cx, hashInfo, length)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the number that stands for a text in reports, as MsprofGetHashId.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofStr2Id(hashInfo: *const c_char, length: usize) -> u64 {
-    raw::value(&calls::MsprofStr2Id, 0, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(hashInfo), raw::ArgBits::word(length)]
-        })?;
-        // SAFETY: the caller guarantees that `hashInfo` is null or an array of that many values.
-        let hashInfo = unsafe { raw::slice::<u8>(hashInfo.cast(), length, "hashInfo") }?;
-        let answer = jumar_acl::msprof::MsprofStr2Id(cx, hashInfo, length)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the clock of reports, in nanoseconds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofSysCycleTime() -> u64 {
-    raw::value(&calls::MsprofSysCycleTime, 0, |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::msprof::MsprofSysCycleTime(cx)?;
-        Ok(answer)
-    })
-}
-
-/// Names the device that a model of the Graph Engine reports for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofSetDeviceIdByGeModelIdx(geModelIdx: u32, deviceId: u32) -> i32 {
-    raw::value(&calls::MsprofSetDeviceIdByGeModelIdx, -1, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(geModelIdx), raw::ArgBits::word(deviceId)]
-        })?;
-        let answer = jumar_acl::msprof::MsprofSetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)?;
-        Ok(answer)
-    })
-}
-
-/// Removes what MsprofSetDeviceIdByGeModelIdx set.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofUnsetDeviceIdByGeModelIdx(geModelIdx: u32, deviceId: u32) -> i32 {
-    raw::value(&calls::MsprofUnsetDeviceIdByGeModelIdx, -1, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(geModelIdx), raw::ArgBits::word(deviceId)]
-        })?;
-        let answer = jumar_acl::msprof::MsprofUnsetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)?;
-        Ok(answer)
-    })
-}
-
-/// Reports that a device was opened or closed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MsprofNotifySetDevice(chipId: u32, deviceId: u32, isOpen: u8) -> i32 {
-    raw::value(&calls::MsprofNotifySetDevice, -1, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(chipId),
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(isOpen),
-            ]
-        })?;
-        let answer = jumar_acl::msprof::MsprofNotifySetDevice(cx, chipId, deviceId, isOpen)?;
-        Ok(answer)
-    })
-}
-
-/// Initialises the profiler of the older interface. Use aclprofInit.
-#[unsafe(no_mangle)]
-pub extern "C" fn MsprofInit(_dataType: u32, _data: *mut c_void, _dataLen: u32) -> i32 {
-    raw::stub_value(&calls::MsprofInit, -1)
-}
-
-/// Configures the profiler of the older interface. Use aclprofSetConfig.
-#[unsafe(no_mangle)]
-pub extern "C" fn MsprofSetConfig(
-    _configType: u32,
-    _config: *const c_char,
-    _configLength: usize,
-) -> i32 {
-    raw::stub_value(&calls::MsprofSetConfig, -1)
-}
-
-/// Starts a profile by the older interface. Use aclprofStart.
-#[unsafe(no_mangle)]
-pub extern "C" fn MsprofStart(_dataType: u32, _data: *const c_void, _length: u32) -> i32 {
-    raw::stub_value(&calls::MsprofStart, -1)
-}
-
-/// Stops a profile of the older interface. Use aclprofStop.
-#[unsafe(no_mangle)]
-pub extern "C" fn MsprofStop(_dataType: u32, _data: *const c_void, _length: u32) -> i32 {
-    raw::stub_value(&calls::MsprofStop, -1)
-}
-
-/// Ends the profiler of the older interface. Use aclprofFinalize.
-#[unsafe(no_mangle)]
-pub extern "C" fn MsprofFinalize() -> i32 {
-    raw::stub_value(&calls::MsprofFinalize, -1)
+raw::stubs! {
+    /// Initialises the profiler of the older interface. Use aclprofInit.
+    fn MsprofInit(dataType: u32, data: *mut c_void, dataLen: u32) -> i32 = stub_value(-1);
+    /// Configures the profiler of the older interface. Use aclprofSetConfig.
+    fn MsprofSetConfig(configType: u32, config: *const c_char, configLength: usize) -> i32 = stub_value(-1);
+    /// Starts a profile by the older interface. Use aclprofStart.
+    fn MsprofStart(dataType: u32, data: *const c_void, length: u32) -> i32 = stub_value(-1);
+    /// Stops a profile of the older interface. Use aclprofStop.
+    fn MsprofStop(dataType: u32, data: *const c_void, length: u32) -> i32 = stub_value(-1);
+    /// Ends the profiler of the older interface. Use aclprofFinalize.
+    fn MsprofFinalize() -> i32 = stub_value(-1);
 }

@@ -9,287 +9,58 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Creates a notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateNotify(notify: *mut *mut c_void, flag: u64) -> i32 {
-    raw::status(&calls::aclrtCreateNotify, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(notify), raw::ArgBits::word(flag)]
-        })?;
-        // SAFETY: the caller guarantees that `notify` is null or the address of a variable.
-        let notify_out = unsafe { raw::Out::<Raw>::new(notify.cast(), "notify") }?;
-        let notify_value = jumar_acl::notify::aclrtCreateNotify(cx, flag)?;
-        notify_out.set(notify_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a notify.
+    fn aclrtCreateNotify(notify: *mut *mut c_void, flag: u64) -> i32 =
+        status in notify(flag plain) -> (notify out<Raw>);
+    /// Destroys a notify.
+    fn aclrtDestroyNotify(notify: *mut c_void) -> i32 =
+        status in notify(notify handle) -> ();
+    /// Creates a counting notify.
+    fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag: u64) -> i32 =
+        status in notify(flag plain) -> (cntNotify out<Raw>);
+    /// Destroys a counting notify.
+    fn aclrtCntNotifyDestroy(cntNotify: *mut c_void) -> i32 =
+        status in notify(cntNotify handle) -> ();
+    /// Queues the recording of a notify.
+    fn aclrtRecordNotify(notify: *mut c_void, stream: *mut c_void) -> i32 =
+        status in notify(notify handle, stream handle) -> ();
+    /// Queues a wait for a notify that resets it.
+    fn aclrtWaitAndResetNotify(notify: *mut c_void, stream: *mut c_void, timeout: u32) -> i32 =
+        status in notify(notify handle, stream handle, timeout plain) -> ();
+    /// Returns the id of a notify.
+    fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u32) -> i32 =
+        status in notify(notify handle) -> (notifyId out<u32>);
+    /// Resets several notifies.
+    fn aclrtNotifyBatchReset(notifies: *mut *mut c_void, num: usize) -> i32 =
+        status in notify(notifies slice<Raw>(num), num plain) -> ();
+    /// Returns the key under which other processes can open a notify.
+    fn aclrtNotifyGetExportKey(notify: *mut c_void, key: *mut c_char, len: usize, flags: u64) -> i32 =
+        status in notify(notify handle, len plain, flags plain) -> (key array<u8>(len));
+    /// Opens a notify of another process by its key.
+    fn aclrtNotifyImportByKey(notify: *mut *mut c_void, key: *const c_char, flags: u64) -> i32 =
+        status in notify(key text, flags plain) -> (notify out<Raw>);
+    /// Sets which processes may open a notify.
+    fn aclrtNotifySetImportPid(notify: *mut c_void, pid: *mut i32, num: usize) -> i32 =
+        status in notify(notify handle, pid slice<i32>(num), num plain) -> ();
+    /// Queues a change of a counting notify.
+    fn aclrtCntNotifyRecord(cntNotify: *mut c_void, stream: *mut c_void, info: *mut types::aclrtCntNotifyRecordInfo) -> i32 =
+        status in notify(cntNotify handle, stream handle, info input) -> ();
+    /// Queues a wait for a counting notify, with a time limit.
+    fn aclrtCntNotifyWaitWithTimeout(cntNotify: *mut c_void, stream: *mut c_void, info: *mut types::aclrtCntNotifyWaitInfo) -> i32 =
+        status in notify(cntNotify handle, stream handle, info input) -> ();
+    /// Queues the reset of a counting notify.
+    fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mut c_void) -> i32 =
+        status in notify(cntNotify handle, stream handle) -> ();
+    /// Returns the id of a counting notify.
+    fn aclrtCntNotifyGetId(cntNotify: *mut c_void, notifyId: *mut u32) -> i32 =
+        status in notify(cntNotify handle) -> (notifyId out<u32>);
 }
 
-/// Destroys a notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyNotify(notify: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyNotify, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(notify)])?;
-        jumar_acl::notify::aclrtDestroyNotify(cx, raw::handle(notify))?;
-        Ok(())
-    })
-}
-
-/// Creates a counting notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag: u64) -> i32 {
-    raw::status(&calls::aclrtCntNotifyCreate, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(cntNotify), raw::ArgBits::word(flag)]
-        })?;
-        // SAFETY: the caller guarantees that `cntNotify` is null or the address of a variable.
-        let cntNotify_out = unsafe { raw::Out::<Raw>::new(cntNotify.cast(), "cntNotify") }?;
-        let cntNotify_value = jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)?;
-        cntNotify_out.set(cntNotify_value);
-        Ok(())
-    })
-}
-
-/// Destroys a counting notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCntNotifyDestroy(cntNotify: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCntNotifyDestroy, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(cntNotify)])?;
-        jumar_acl::notify::aclrtCntNotifyDestroy(cx, raw::handle(cntNotify))?;
-        Ok(())
-    })
-}
-
-/// Queues the recording of a notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtRecordNotify(notify: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtRecordNotify, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(notify), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::notify::aclrtRecordNotify(cx, raw::handle(notify), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Queues a wait for a notify that resets it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtWaitAndResetNotify(
-    notify: *mut c_void,
-    stream: *mut c_void,
-    timeout: u32,
-) -> i32 {
-    raw::status(&calls::aclrtWaitAndResetNotify, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(notify),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(timeout),
-            ]
-        })?;
-        jumar_acl::notify::aclrtWaitAndResetNotify(
-            cx,
-            raw::handle(notify),
-            raw::handle(stream),
-            timeout,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the id of a notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetNotifyId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(notify), raw::ArgBits::word(notifyId)]
-        })?;
-        // SAFETY: the caller guarantees that `notifyId` is null or the address of a variable.
-        let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;
-        let notifyId_value = jumar_acl::notify::aclrtGetNotifyId(cx, raw::handle(notify))?;
-        notifyId_out.set(notifyId_value);
-        Ok(())
-    })
-}
-
-/// Resets several notifies.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtNotifyBatchReset(notifies: *mut *mut c_void, num: usize) -> i32 {
-    raw::status(&calls::aclrtNotifyBatchReset, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(notifies), raw::ArgBits::word(num)]
-        })?;
-        // SAFETY: the caller guarantees that `notifies` is null or an array of that many values.
-        let notifies = unsafe { raw::slice::<Raw>(notifies.cast(), num, "notifies") }?;
-        jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies, num)?;
-        Ok(())
-    })
-}
-
-/// Returns the key under which other processes can open a notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtNotifyGetExportKey(
-    notify: *mut c_void,
-    key: *mut c_char,
-    len: usize,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtNotifyGetExportKey, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(notify),
-                raw::ArgBits::word(key),
-                raw::ArgBits::word(len),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `key` is null or an array of that many.
-        let key_out = unsafe { raw::OutArray::<u8>::new(key.cast(), len, "key") }?;
-        let key_value =
-            jumar_acl::notify::aclrtNotifyGetExportKey(cx, raw::handle(notify), len, flags)?;
-        key_out.set(key_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Opens a notify of another process by its key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtNotifyImportByKey(
-    notify: *mut *mut c_void,
-    key: *const c_char,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtNotifyImportByKey, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(notify),
-                raw::ArgBits::word(key),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `notify` is null or the address of a variable.
-        let notify_out = unsafe { raw::Out::<Raw>::new(notify.cast(), "notify") }?;
-        // SAFETY: the caller guarantees that `key` is null or a text that ends in a zero byte.
-        let key = unsafe { raw::text(key) };
-        let notify_value = jumar_acl::notify::aclrtNotifyImportByKey(cx, key, flags)?;
-        notify_out.set(notify_value);
-        Ok(())
-    })
-}
-
-/// Sets which processes may open a notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtNotifySetImportPid(
-    notify: *mut c_void,
-    pid: *mut i32,
-    num: usize,
-) -> i32 {
-    raw::status(&calls::aclrtNotifySetImportPid, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(notify),
-                raw::ArgBits::word(pid),
-                raw::ArgBits::word(num),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `pid` is null or an array of that many values.
-        let pid = unsafe { raw::slice::<i32>(pid.cast(), num, "pid") }?;
-        jumar_acl::notify::aclrtNotifySetImportPid(cx, raw::handle(notify), pid, num)?;
-        Ok(())
-    })
-}
-
-/// Sets which processes of other servers may open a notify.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclrtNotifySetImportPidInterServer(
-    _notify: *mut c_void,
-    _serverPids: *mut types::aclrtServerPid,
-    _num: usize,
-) -> i32 {
-    raw::stub(&calls::aclrtNotifySetImportPidInterServer)
-}
-
-/// Queues a change of a counting notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCntNotifyRecord(
-    cntNotify: *mut c_void,
-    stream: *mut c_void,
-    info: *mut types::aclrtCntNotifyRecordInfo,
-) -> i32 {
-    raw::status(&calls::aclrtCntNotifyRecord, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(cntNotify),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(info),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `info` is null or the address of a value.
-        let info = unsafe { raw::input(info, "info") }?;
-        jumar_acl::notify::aclrtCntNotifyRecord(
-            cx,
-            raw::handle(cntNotify),
-            raw::handle(stream),
-            info,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a wait for a counting notify, with a time limit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
-    cntNotify: *mut c_void,
-    stream: *mut c_void,
-    info: *mut types::aclrtCntNotifyWaitInfo,
-) -> i32 {
-    raw::status(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(cntNotify),
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(info),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `info` is null or the address of a value.
-        let info = unsafe { raw::input(info, "info") }?;
-        jumar_acl::notify::aclrtCntNotifyWaitWithTimeout(
-            cx,
-            raw::handle(cntNotify),
-            raw::handle(stream),
-            info,
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues the reset of a counting notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCntNotifyReset, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(cntNotify), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::notify::aclrtCntNotifyReset(cx, raw::handle(cntNotify), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Returns the id of a counting notify.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCntNotifyGetId(cntNotify: *mut c_void, notifyId: *mut u32) -> i32 {
-    raw::status(&calls::aclrtCntNotifyGetId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(cntNotify), raw::ArgBits::word(notifyId)]
-        })?;
-        // SAFETY: the caller guarantees that `notifyId` is null or the address of a variable.
-        let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;
-        let notifyId_value = jumar_acl::notify::aclrtCntNotifyGetId(cx, raw::handle(cntNotify))?;
-        notifyId_out.set(notifyId_value);
-        Ok(())
-    })
+raw::stubs! {
+    /// Sets which processes of other servers may open a notify.
+    fn aclrtNotifySetImportPidInterServer(notify: *mut c_void, serverPids: *mut types::aclrtServerPid, num: usize) -> i32 = stub;
 }

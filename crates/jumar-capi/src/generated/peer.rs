@@ -12,156 +12,26 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Returns whether a device can access another device's memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
-    canAccessPeer: *mut i32,
-    deviceId: i32,
-    peerDeviceId: i32,
-) -> i32 {
-    raw::status(&calls::aclrtDeviceCanAccessPeer, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(canAccessPeer),
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(peerDeviceId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `canAccessPeer` is null or the address of a variable.
-        let canAccessPeer_out =
-            unsafe { raw::Out::<i32>::new(canAccessPeer.cast(), "canAccessPeer") }?;
-        let canAccessPeer_value =
-            jumar_acl::peer::aclrtDeviceCanAccessPeer(cx, deviceId, peerDeviceId)?;
-        canAccessPeer_out.set(canAccessPeer_value);
-        Ok(())
-    })
-}
-
-/// Enables access of the current device to another device's memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u32) -> i32 {
-    raw::status(&calls::aclrtDeviceEnablePeerAccess, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(peerDeviceId), raw::ArgBits::word(flags)]
-        })?;
-        jumar_acl::peer::aclrtDeviceEnablePeerAccess(cx, peerDeviceId, flags)?;
-        Ok(())
-    })
-}
-
-/// Disables access of the current device to another device's memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 {
-    raw::status(&calls::aclrtDeviceDisablePeerAccess, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(peerDeviceId)])?;
-        jumar_acl::peer::aclrtDeviceDisablePeerAccess(cx, peerDeviceId)?;
-        Ok(())
-    })
-}
-
-/// Returns which atomic operations work between two devices.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
-    capabilities: *mut u32,
-    operations: *const u32,
-    count: u32,
-    srcDeviceId: i32,
-    dstDeviceId: i32,
-) -> i32 {
-    raw::status(&calls::aclrtDeviceGetP2PAtomicCapabilities, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(capabilities),
-                raw::ArgBits::word(operations),
-                raw::ArgBits::word(count),
-                raw::ArgBits::word(srcDeviceId),
-                raw::ArgBits::word(dstDeviceId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `capabilities` is null or an array of that many.
-        let capabilities_out = unsafe {
-            raw::OutArray::<u32>::new(capabilities.cast(), raw::count(count), "capabilities")
-        }?;
-        // SAFETY: the caller guarantees that `operations` is null or an array of that many values.
-        let operations =
-            unsafe { raw::slice::<u32>(operations.cast(), raw::count(count), "operations") }?;
-        let capabilities_value = jumar_acl::peer::aclrtDeviceGetP2PAtomicCapabilities(
-            cx,
-            operations,
-            count,
-            srcDeviceId,
-            dstDeviceId,
-        )?;
-        capabilities_out.set(&capabilities_value)?;
-        Ok(())
-    })
-}
-
-/// Returns how two devices are connected.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDevicesTopo(
-    deviceId: u32,
-    otherDeviceId: u32,
-    value: *mut u64,
-) -> i32 {
-    raw::status(&calls::aclrtGetDevicesTopo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(otherDeviceId),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<u64>::new(value.cast(), "value") }?;
-        let value_value = jumar_acl::peer::aclrtGetDevicesTopo(cx, deviceId, otherDeviceId)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Returns whether a device has access to another device's memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDevicePeerAccessStatus(
-    deviceId: i32,
-    peerDeviceId: i32,
-    status: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtDevicePeerAccessStatus, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceId),
-                raw::ArgBits::word(peerDeviceId),
-                raw::ArgBits::word(status),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out = unsafe { raw::Out::<i32>::new(status.cast(), "status") }?;
-        let status_value =
-            jumar_acl::peer::aclrtDevicePeerAccessStatus(cx, deviceId, peerDeviceId)?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Maps device memory for another device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemP2PMap(
-    devPtr: *mut c_void,
-    size: usize,
-    dstDevId: i32,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtMemP2PMap, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(dstDevId),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        jumar_acl::peer::aclrtMemP2PMap(cx, devPtr.expose_provenance(), size, dstDevId, flags)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Returns whether a device can access another device's memory.
+    fn aclrtDeviceCanAccessPeer(canAccessPeer: *mut i32, deviceId: i32, peerDeviceId: i32) -> i32 =
+        status in peer(deviceId plain, peerDeviceId plain) -> (canAccessPeer out<i32>);
+    /// Enables access of the current device to another device's memory.
+    fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u32) -> i32 =
+        status in peer(peerDeviceId plain, flags plain) -> ();
+    /// Disables access of the current device to another device's memory.
+    fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 =
+        status in peer(peerDeviceId plain) -> ();
+    /// Returns which atomic operations work between two devices.
+    fn aclrtDeviceGetP2PAtomicCapabilities(capabilities: *mut u32, operations: *const u32, count: u32, srcDeviceId: i32, dstDeviceId: i32) -> i32 =
+        status in peer(operations slice<u32>(raw::count(count)), count plain, srcDeviceId plain, dstDeviceId plain) -> (capabilities array<u32>(raw::count(count)));
+    /// Returns how two devices are connected.
+    fn aclrtGetDevicesTopo(deviceId: u32, otherDeviceId: u32, value: *mut u64) -> i32 =
+        status in peer(deviceId plain, otherDeviceId plain) -> (value out<u64>);
+    /// Returns whether a device has access to another device's memory.
+    fn aclrtDevicePeerAccessStatus(deviceId: i32, peerDeviceId: i32, status: *mut i32) -> i32 =
+        status in peer(deviceId plain, peerDeviceId plain) -> (status out<i32>);
+    /// Maps device memory for another device.
+    fn aclrtMemP2PMap(devPtr: *mut c_void, size: usize, dstDevId: i32, flags: u64) -> i32 =
+        status in peer(devPtr address, size plain, dstDevId plain, flags plain) -> ();
 }

@@ -12,37 +12,13 @@ use std::ffi::c_char;
 use crate::acl::calls;
 use crate::raw;
 
-/// Returns an attribute of the device's hardware as text.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclplatformGetDeviceInfo(
-    infoType: u32,
-    value: *mut c_char,
-    maxLen: u32,
-) -> i32 {
-    raw::status(&calls::aclplatformGetDeviceInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(infoType),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(maxLen),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many.
-        let value_out =
-            unsafe { raw::OutArray::<u8>::new(value.cast(), raw::count(maxLen), "value") }?;
-        let value_value = jumar_acl::platform::aclplatformGetDeviceInfo(cx, infoType, maxLen)?;
-        value_out.set(value_value.as_bytes_with_nul())?;
-        Ok(())
-    })
+raw::shims! {
+    /// Returns an attribute of the device's hardware as text.
+    fn aclplatformGetDeviceInfo(infoType: u32, value: *mut c_char, maxLen: u32) -> i32 =
+        status in platform(infoType plain, maxLen plain) -> (value array<u8>(raw::count(maxLen)));
 }
 
-/// Returns whether a core has an instruction, and its types.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclplatformGetInstructionInfo(
-    _type: u32,
-    _instruction: *const c_char,
-    _value: *mut c_char,
-    _maxLen: u32,
-) -> i32 {
-    raw::stub(&calls::aclplatformGetInstructionInfo)
+raw::stubs! {
+    /// Returns whether a core has an instruction, and its types.
+    fn aclplatformGetInstructionInfo(r#type: u32, instruction: *const c_char, value: *mut c_char, maxLen: u32) -> i32 = stub;
 }

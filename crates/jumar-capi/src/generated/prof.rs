@@ -14,680 +14,119 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// Queues a mark with data for the profile.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtProfTrace(
-    userdata: *mut c_void,
-    length: i32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtProfTrace, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(userdata),
-                raw::ArgBits::word(length),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `userdata` is null or an array of that many values.
-        let userdata =
-            unsafe { raw::slice::<u8>(userdata.cast(), raw::count(length), "userdata") }?;
-        jumar_acl::prof::aclrtProfTrace(cx, userdata, length, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Initialises profiling and sets the folder for results.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofInit(profilerResultPath: *const c_char, length: usize) -> i32 {
-    raw::status(&calls::aclprofInit, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(profilerResultPath),
-                raw::ArgBits::word(length),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `profilerResultPath` is null or a text that ends in a zero byte.
-        let profilerResultPath = unsafe { raw::text(profilerResultPath) };
-        jumar_acl::prof::aclprofInit(cx, profilerResultPath, length)?;
-        Ok(())
-    })
-}
-
-/// Finalises profiling.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofFinalize() -> i32 {
-    raw::status(&calls::aclprofFinalize, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::prof::aclprofFinalize(cx)?;
-        Ok(())
-    })
-}
-
-/// Starts the collection of a profile.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofStart(profilerConfig: *mut c_void) -> i32 {
-    raw::status(&calls::aclprofStart, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(profilerConfig)])?;
-        jumar_acl::prof::aclprofStart(cx, raw::handle(profilerConfig))?;
-        Ok(())
-    })
-}
-
-/// Creates a configuration of what a profile collects.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofCreateConfig(
-    deviceIdList: *mut u32,
-    deviceNums: u32,
-    aicoreMetrics: u32,
-    aicoreEvents: *mut c_void,
-    dataTypeConfig: u64,
-) -> *mut c_void {
-    raw::value(&calls::aclprofCreateConfig, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(deviceIdList),
-                raw::ArgBits::word(deviceNums),
-                raw::ArgBits::word(aicoreMetrics),
-                raw::ArgBits::word(aicoreEvents),
-                raw::ArgBits::word(dataTypeConfig),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `deviceIdList` is null or an array of that many values.
-        let deviceIdList = unsafe {
-            raw::slice::<u32>(deviceIdList.cast(), raw::count(deviceNums), "deviceIdList")
-        }?;
-        let answer = jumar_acl::prof::aclprofCreateConfig(
-            cx,
-            deviceIdList,
-            deviceNums,
-            aicoreMetrics,
-            raw::handle(aicoreEvents),
-            dataTypeConfig,
-        )?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a profile configuration.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofDestroyConfig(profilerConfig: *mut c_void) -> i32 {
-    raw::status(&calls::aclprofDestroyConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(profilerConfig)])?;
-        jumar_acl::prof::aclprofDestroyConfig(cx, raw::handle(profilerConfig))?;
-        Ok(())
-    })
-}
-
-/// Stops the collection of a profile.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofStop(profilerConfig: *mut c_void) -> i32 {
-    raw::status(&calls::aclprofStop, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(profilerConfig)])?;
-        jumar_acl::prof::aclprofStop(cx, raw::handle(profilerConfig))?;
-        Ok(())
-    })
-}
-
-/// Sets one more option of profiling.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofSetConfig(
-    configType: u32,
-    config: *const c_char,
-    configLength: usize,
-) -> i32 {
-    raw::status(&calls::aclprofSetConfig, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(configType),
-                raw::ArgBits::word(config),
-                raw::ArgBits::word(configLength),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `config` is null or a text that ends in a zero byte.
-        let config = unsafe { raw::text(config) };
-        jumar_acl::prof::aclprofSetConfig(cx, configType, config, configLength)?;
-        Ok(())
-    })
-}
-
-/// Sends the operators' times of a model to the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofModelSubscribe(
-    modelId: u32,
-    profSubscribeConfig: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclprofModelSubscribe, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(modelId),
-                raw::ArgBits::word(profSubscribeConfig),
-            ]
-        })?;
-        jumar_acl::prof::aclprofModelSubscribe(cx, modelId, raw::handle(profSubscribeConfig))?;
-        Ok(())
-    })
-}
-
-/// Ends the subscription to a model's operator times.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofModelUnSubscribe(modelId: u32) -> i32 {
-    raw::status(&calls::aclprofModelUnSubscribe, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelId)])?;
-        jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)?;
-        Ok(())
-    })
-}
-
-/// Creates a configuration for a subscription.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofCreateSubscribeConfig(
-    timeInfoSwitch: i8,
-    aicoreMetrics: u32,
-    fd: *mut c_void,
-) -> *mut c_void {
-    raw::value(
-        &calls::aclprofCreateSubscribeConfig,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || {
-                [
-                    raw::ArgBits::word(timeInfoSwitch),
-                    raw::ArgBits::word(aicoreMetrics),
-                    raw::ArgBits::word(fd),
-                ]
-            })?;
-            // SAFETY: the caller guarantees that `fd` is null or an array of that many values.
-            let fd = unsafe { raw::slice::<u8>(fd.cast(), 4, "fd") }?;
-            let answer = jumar_acl::prof::aclprofCreateSubscribeConfig(
-                cx,
-                timeInfoSwitch,
-                aicoreMetrics,
-                fd,
-            )?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys a configuration for a subscription.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofDestroySubscribeConfig(profSubscribeConfig: *mut c_void) -> i32 {
-    raw::status(&calls::aclprofDestroySubscribeConfig, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(profSubscribeConfig)])?;
-        jumar_acl::prof::aclprofDestroySubscribeConfig(cx, raw::handle(profSubscribeConfig))?;
-        Ok(())
-    })
-}
-
-/// Returns how large the record of one operator is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpDescSize(opDescSize: *mut usize) -> i32 {
-    raw::status(&calls::aclprofGetOpDescSize, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(opDescSize)])?;
-        // SAFETY: the caller guarantees that `opDescSize` is null or the address of a variable.
-        let opDescSize_out = unsafe { raw::Out::<usize>::new(opDescSize.cast(), "opDescSize") }?;
-        let opDescSize_value = jumar_acl::prof::aclprofGetOpDescSize(cx)?;
-        opDescSize_out.set(opDescSize_value);
-        Ok(())
-    })
-}
-
-/// Returns how many operators the data describes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpNum(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    opNumber: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclprofGetOpNum, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(opNumber),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the caller guarantees that `opNumber` is null or the address of a variable.
-        let opNumber_out = unsafe { raw::Out::<u32>::new(opNumber.cast(), "opNumber") }?;
-        let opNumber_value = jumar_acl::prof::aclprofGetOpNum(cx, opInfo, opInfoLen)?;
-        opNumber_out.set(opNumber_value);
-        Ok(())
-    })
-}
-
-/// Returns how long the type name of an operator is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpTypeLen(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-    opTypeLen: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclprofGetOpTypeLen, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(opTypeLen),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the caller guarantees that `opTypeLen` is null or the address of a variable.
-        let opTypeLen_out = unsafe { raw::Out::<usize>::new(opTypeLen.cast(), "opTypeLen") }?;
-        let opTypeLen_value = jumar_acl::prof::aclprofGetOpTypeLen(cx, opInfo, opInfoLen, index)?;
-        opTypeLen_out.set(opTypeLen_value);
-        Ok(())
-    })
-}
-
-/// Writes the type name of an operator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpType(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-    opType: *mut c_char,
-    opTypeLen: usize,
-) -> i32 {
-    raw::status(&calls::aclprofGetOpType, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(opTypeLen),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the caller guarantees that `opType` is null or an array of that many.
-        let opType_out = unsafe { raw::OutArray::<u8>::new(opType.cast(), opTypeLen, "opType") }?;
-        let opType_value =
-            jumar_acl::prof::aclprofGetOpType(cx, opInfo, opInfoLen, index, opTypeLen)?;
-        opType_out.set(opType_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Returns how long the name of an operator is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpNameLen(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-    opNameLen: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclprofGetOpNameLen, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(opNameLen),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the caller guarantees that `opNameLen` is null or the address of a variable.
-        let opNameLen_out = unsafe { raw::Out::<usize>::new(opNameLen.cast(), "opNameLen") }?;
-        let opNameLen_value = jumar_acl::prof::aclprofGetOpNameLen(cx, opInfo, opInfoLen, index)?;
-        opNameLen_out.set(opNameLen_value);
-        Ok(())
-    })
-}
-
-/// Writes the name of an operator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpName(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-    opName: *mut c_char,
-    opNameLen: usize,
-) -> i32 {
-    raw::status(&calls::aclprofGetOpName, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(opName),
-                raw::ArgBits::word(opNameLen),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        // SAFETY: the caller guarantees that `opName` is null or an array of that many.
-        let opName_out = unsafe { raw::OutArray::<u8>::new(opName.cast(), opNameLen, "opName") }?;
-        let opName_value =
-            jumar_acl::prof::aclprofGetOpName(cx, opInfo, opInfoLen, index, opNameLen)?;
-        opName_out.set(opName_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Returns the start time of an operator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpStart(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-) -> u64 {
-    raw::value(&calls::aclprofGetOpStart, 0, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        let answer = jumar_acl::prof::aclprofGetOpStart(cx, opInfo, opInfoLen, index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the end time of an operator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpEnd(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-) -> u64 {
-    raw::value(&calls::aclprofGetOpEnd, 0, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        let answer = jumar_acl::prof::aclprofGetOpEnd(cx, opInfo, opInfoLen, index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the duration of an operator.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpDuration(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-) -> u64 {
-    raw::value(&calls::aclprofGetOpDuration, 0, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        let answer = jumar_acl::prof::aclprofGetOpDuration(cx, opInfo, opInfoLen, index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the model that an operator belongs to.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetModelId(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-) -> usize {
-    raw::value(&calls::aclprofGetModelId, 0, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        let answer = jumar_acl::prof::aclprofGetModelId(cx, opInfo, opInfoLen, index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns whether a record describes an operator, its first part or its last part.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpFlag(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-) -> u32 {
-    raw::value(&calls::aclprofGetOpFlag, 255, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        let answer = jumar_acl::prof::aclprofGetOpFlag(cx, opInfo, opInfoLen, index)?;
-        Ok(answer)
-    })
-}
-
-/// Returns an attribute of an operator as text.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetOpAttriValue(
-    opInfo: *const c_void,
-    opInfoLen: usize,
-    index: u32,
-    attri: u32,
-) -> *const c_char {
-    raw::value(&calls::aclprofGetOpAttriValue, std::ptr::null(), |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opInfo),
-                raw::ArgBits::word(opInfoLen),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(attri),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opInfo` is null or an array of that many values.
-        let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
-        let answer = jumar_acl::prof::aclprofGetOpAttriValue(cx, opInfo, opInfoLen, index, attri)?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Marks the begin or the end of a step.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofGetStepTimestamp(
-    stepInfo: *mut c_void,
-    tag: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclprofGetStepTimestamp, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stepInfo),
-                raw::ArgBits::word(tag),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::prof::aclprofGetStepTimestamp(
-            cx,
-            raw::handle(stepInfo),
-            tag,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates an object that marks steps.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofCreateStepInfo() -> *mut c_void {
-    raw::value(&calls::aclprofCreateStepInfo, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::prof::aclprofCreateStepInfo(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys an object that marks steps.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofDestroyStepInfo(stepinfo: *mut c_void) {
-    raw::value(&calls::aclprofDestroyStepInfo, (), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stepinfo)])?;
-        jumar_acl::prof::aclprofDestroyStepInfo(cx, raw::handle(stepinfo))?;
-        Ok(())
-    })
-}
-
-/// Creates a stamp for the program's own events.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofCreateStamp() -> *mut c_void {
-    raw::value(&calls::aclprofCreateStamp, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::prof::aclprofCreateStamp(cx)?;
-        Ok(raw::address(answer))
-    })
-}
-
-/// Destroys a stamp.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofDestroyStamp(stamp: *mut c_void) {
-    raw::value(&calls::aclprofDestroyStamp, (), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stamp)])?;
-        jumar_acl::prof::aclprofDestroyStamp(cx, stamp.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Starts a nested range of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofPush(stamp: *mut c_void) -> i32 {
-    raw::status(&calls::aclprofPush, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stamp)])?;
-        jumar_acl::prof::aclprofPush(cx, stamp.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Ends the innermost range of the program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofPop() -> i32 {
-    raw::status(&calls::aclprofPop, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::prof::aclprofPop(cx)?;
-        Ok(())
-    })
-}
-
-/// Begins a range that may end on another thread.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofRangeStart(stamp: *mut c_void, rangeId: *mut u32) -> i32 {
-    raw::status(&calls::aclprofRangeStart, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stamp), raw::ArgBits::word(rangeId)]
-        })?;
-        // SAFETY: the caller guarantees that `rangeId` is null or the address of a variable.
-        let rangeId_out = unsafe { raw::Out::<u32>::new(rangeId.cast(), "rangeId") }?;
-        let rangeId_value = jumar_acl::prof::aclprofRangeStart(cx, stamp.expose_provenance())?;
-        rangeId_out.set(rangeId_value);
-        Ok(())
-    })
-}
-
-/// Ends a range of aclprofRangeStart.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofRangeStop(rangeId: u32) -> i32 {
-    raw::status(&calls::aclprofRangeStop, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(rangeId)])?;
-        jumar_acl::prof::aclprofRangeStop(cx, rangeId)?;
-        Ok(())
-    })
-}
-
-/// Sets the text of a stamp.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofSetStampTraceMessage(
-    stamp: *mut c_void,
-    msg: *const c_char,
-    msgLen: u32,
-) -> i32 {
-    raw::status(&calls::aclprofSetStampTraceMessage, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stamp),
-                raw::ArgBits::word(msg),
-                raw::ArgBits::word(msgLen),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `msg` is null or an array of that many values.
-        let msg = unsafe { raw::slice::<u8>(msg.cast(), raw::count(msgLen), "msg") }?;
-        jumar_acl::prof::aclprofSetStampTraceMessage(cx, stamp.expose_provenance(), msg, msgLen)?;
-        Ok(())
-    })
-}
-
-/// Marks a moment.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofMark(stamp: *mut c_void) -> i32 {
-    raw::status(&calls::aclprofMark, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stamp)])?;
-        jumar_acl::prof::aclprofMark(cx, stamp.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Marks a moment on the host and on a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofMarkEx(
-    msg: *const c_char,
-    msgLen: usize,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclprofMarkEx, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(msg),
-                raw::ArgBits::word(msgLen),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `msg` is null or an array of that many values.
-        let msg = unsafe { raw::slice::<u8>(msg.cast(), msgLen, "msg") }?;
-        jumar_acl::prof::aclprofMarkEx(cx, msg, msgLen, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Returns a number that identifies a text.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofStr2Id(message: *const c_char) -> u64 {
-    raw::value(&calls::aclprofStr2Id, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(message)])?;
-        // SAFETY: the caller guarantees that `message` is null or a text that ends in a zero byte.
-        let message = unsafe { raw::text(message) };
-        let answer = jumar_acl::prof::aclprofStr2Id(cx, message)?;
-        Ok(answer)
-    })
-}
-
-/// Ends the innermost range of aclprofRangePushEx.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclprofRangePop() -> i32 {
-    raw::status(&calls::aclprofRangePop, |cx| {
-        raw::trace(cx, || [])?;
-        jumar_acl::prof::aclprofRangePop(cx)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Queues a mark with data for the profile.
+    fn aclrtProfTrace(userdata: *mut c_void, length: i32, stream: *mut c_void) -> i32 =
+        status in prof(userdata slice<u8>(raw::count(length)), length plain, stream handle) -> ();
+    /// Initialises profiling and sets the folder for results.
+    fn aclprofInit(profilerResultPath: *const c_char, length: usize) -> i32 =
+        status in prof(profilerResultPath text, length plain) -> ();
+    /// Finalises profiling.
+    fn aclprofFinalize() -> i32 =
+        status in prof() -> ();
+    /// Starts the collection of a profile.
+    fn aclprofStart(profilerConfig: *mut c_void) -> i32 =
+        status in prof(profilerConfig handle) -> ();
+    /// Creates a configuration of what a profile collects.
+    fn aclprofCreateConfig(deviceIdList: *mut u32, deviceNums: u32, aicoreMetrics: u32, aicoreEvents: *mut c_void, dataTypeConfig: u64) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in prof(deviceIdList slice<u32>(raw::count(deviceNums)), deviceNums plain, aicoreMetrics plain, aicoreEvents handle, dataTypeConfig plain) -> ();
+    /// Destroys a profile configuration.
+    fn aclprofDestroyConfig(profilerConfig: *mut c_void) -> i32 =
+        status in prof(profilerConfig handle) -> ();
+    /// Stops the collection of a profile.
+    fn aclprofStop(profilerConfig: *mut c_void) -> i32 =
+        status in prof(profilerConfig handle) -> ();
+    /// Sets one more option of profiling.
+    fn aclprofSetConfig(configType: u32, config: *const c_char, configLength: usize) -> i32 =
+        status in prof(configType plain, config text, configLength plain) -> ();
+    /// Sends the operators' times of a model to the program.
+    fn aclprofModelSubscribe(modelId: u32, profSubscribeConfig: *mut c_void) -> i32 =
+        status in prof(modelId plain, profSubscribeConfig handle) -> ();
+    /// Ends the subscription to a model's operator times.
+    fn aclprofModelUnSubscribe(modelId: u32) -> i32 =
+        status in prof(modelId plain) -> ();
+    /// Creates a configuration for a subscription.
+    fn aclprofCreateSubscribeConfig(timeInfoSwitch: i8, aicoreMetrics: u32, fd: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in prof(timeInfoSwitch plain, aicoreMetrics plain, fd slice<u8>(4)) -> ();
+    /// Destroys a configuration for a subscription.
+    fn aclprofDestroySubscribeConfig(profSubscribeConfig: *mut c_void) -> i32 =
+        status in prof(profSubscribeConfig handle) -> ();
+    /// Returns how large the record of one operator is.
+    fn aclprofGetOpDescSize(opDescSize: *mut usize) -> i32 =
+        status in prof() -> (opDescSize out<usize>);
+    /// Returns how many operators the data describes.
+    fn aclprofGetOpNum(opInfo: *const c_void, opInfoLen: usize, opNumber: *mut u32) -> i32 =
+        status in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain) -> (opNumber out<u32>);
+    /// Returns how long the type name of an operator is.
+    fn aclprofGetOpTypeLen(opInfo: *const c_void, opInfoLen: usize, index: u32, opTypeLen: *mut usize) -> i32 =
+        status in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain) -> (opTypeLen out<usize>);
+    /// Writes the type name of an operator.
+    fn aclprofGetOpType(opInfo: *const c_void, opInfoLen: usize, index: u32, opType: *mut c_char, opTypeLen: usize) -> i32 =
+        status in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain, opTypeLen plain) -> (opType array<u8>(opTypeLen));
+    /// Returns how long the name of an operator is.
+    fn aclprofGetOpNameLen(opInfo: *const c_void, opInfoLen: usize, index: u32, opNameLen: *mut usize) -> i32 =
+        status in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain) -> (opNameLen out<usize>);
+    /// Writes the name of an operator.
+    fn aclprofGetOpName(opInfo: *const c_void, opInfoLen: usize, index: u32, opName: *mut c_char, opNameLen: usize) -> i32 =
+        status in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain, opNameLen plain) -> (opName array<u8>(opNameLen));
+    /// Returns the start time of an operator.
+    fn aclprofGetOpStart(opInfo: *const c_void, opInfoLen: usize, index: u32) -> u64 =
+        value(0, std::convert::identity) in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain) -> ();
+    /// Returns the end time of an operator.
+    fn aclprofGetOpEnd(opInfo: *const c_void, opInfoLen: usize, index: u32) -> u64 =
+        value(0, std::convert::identity) in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain) -> ();
+    /// Returns the duration of an operator.
+    fn aclprofGetOpDuration(opInfo: *const c_void, opInfoLen: usize, index: u32) -> u64 =
+        value(0, std::convert::identity) in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain) -> ();
+    /// Returns the model that an operator belongs to.
+    fn aclprofGetModelId(opInfo: *const c_void, opInfoLen: usize, index: u32) -> usize =
+        value(0, std::convert::identity) in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain) -> ();
+    /// Returns whether a record describes an operator, its first part or its last part.
+    fn aclprofGetOpFlag(opInfo: *const c_void, opInfoLen: usize, index: u32) -> u32 =
+        value(255, std::convert::identity) in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain) -> ();
+    /// Returns an attribute of an operator as text.
+    fn aclprofGetOpAttriValue(opInfo: *const c_void, opInfoLen: usize, index: u32, attri: u32) -> *const c_char =
+        value(std::ptr::null(), raw::text_address) in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain, attri plain) -> ();
+    /// Marks the begin or the end of a step.
+    fn aclprofGetStepTimestamp(stepInfo: *mut c_void, tag: u32, stream: *mut c_void) -> i32 =
+        status in prof(stepInfo handle, tag plain, stream handle) -> ();
+    /// Creates an object that marks steps.
+    fn aclprofCreateStepInfo() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in prof() -> ();
+    /// Destroys an object that marks steps.
+    fn aclprofDestroyStepInfo(stepinfo: *mut c_void) =
+        value((), std::convert::identity) in prof(stepinfo handle) -> ();
+    /// Creates a stamp for the program's own events.
+    fn aclprofCreateStamp() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::address) in prof() -> ();
+    /// Destroys a stamp.
+    fn aclprofDestroyStamp(stamp: *mut c_void) =
+        value((), std::convert::identity) in prof(stamp address) -> ();
+    /// Starts a nested range of the program.
+    fn aclprofPush(stamp: *mut c_void) -> i32 =
+        status in prof(stamp address) -> ();
+    /// Ends the innermost range of the program.
+    fn aclprofPop() -> i32 =
+        status in prof() -> ();
+    /// Begins a range that may end on another thread.
+    fn aclprofRangeStart(stamp: *mut c_void, rangeId: *mut u32) -> i32 =
+        status in prof(stamp address) -> (rangeId out<u32>);
+    /// Ends a range of aclprofRangeStart.
+    fn aclprofRangeStop(rangeId: u32) -> i32 =
+        status in prof(rangeId plain) -> ();
+    /// Sets the text of a stamp.
+    fn aclprofSetStampTraceMessage(stamp: *mut c_void, msg: *const c_char, msgLen: u32) -> i32 =
+        status in prof(stamp address, msg slice<u8>(raw::count(msgLen)), msgLen plain) -> ();
+    /// Marks a moment.
+    fn aclprofMark(stamp: *mut c_void) -> i32 =
+        status in prof(stamp address) -> ();
+    /// Marks a moment on the host and on a stream.
+    fn aclprofMarkEx(msg: *const c_char, msgLen: usize, stream: *mut c_void) -> i32 =
+        status in prof(msg slice<u8>(msgLen), msgLen plain, stream handle) -> ();
+    /// Returns a number that identifies a text.
+    fn aclprofStr2Id(message: *const c_char) -> u64 =
+        value(0, std::convert::identity) in prof(message text) -> ();
+    /// Ends the innermost range of aclprofRangePushEx.
+    fn aclprofRangePop() -> i32 =
+        status in prof() -> ();
 }

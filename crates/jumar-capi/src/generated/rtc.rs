@@ -11,163 +11,29 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::raw;
 
-/// Creates a program from source text.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtcCreateProg(
-    prog: *mut *mut c_void,
-    src: *const c_char,
-    name: *const c_char,
-    numHeaders: i32,
-    headers: *mut *const c_char,
-    includeNames: *mut *const c_char,
-) -> i32 {
-    raw::status(&calls::aclrtcCreateProg, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(prog),
-                raw::ArgBits::word(src),
-                raw::ArgBits::word(name),
-                raw::ArgBits::word(numHeaders),
-                raw::ArgBits::word(headers),
-                raw::ArgBits::word(includeNames),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `prog` is null or the address of a variable.
-        let prog_out = unsafe { raw::Out::<Raw>::new(prog.cast(), "prog") }?;
-        // SAFETY: the caller guarantees that `src` is null or a text that ends in a zero byte.
-        let src = unsafe { raw::text(src) };
-        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-        let name = unsafe { raw::text(name) };
-        // SAFETY: the caller guarantees that `headers` is null or an array of that many values.
-        let headers = unsafe { raw::texts(headers.cast(), raw::count(numHeaders), "headers") }?;
-        // SAFETY: the caller guarantees that `includeNames` is null or an array of that many values.
-        let includeNames =
-            unsafe { raw::texts(includeNames.cast(), raw::count(numHeaders), "includeNames") }?;
-        let prog_value = jumar_acl::rtc::aclrtcCreateProg(
-            cx,
-            src,
-            name,
-            numHeaders,
-            headers.as_deref(),
-            includeNames.as_deref(),
-        )?;
-        prog_out.set(prog_value);
-        Ok(())
-    })
-}
-
-/// Compiles a program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtcCompileProg(
-    prog: *mut c_void,
-    numOptions: i32,
-    options: *mut *const c_char,
-) -> i32 {
-    raw::status(&calls::aclrtcCompileProg, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(prog),
-                raw::ArgBits::word(numOptions),
-                raw::ArgBits::word(options),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `options` is null or an array of that many values.
-        let options = unsafe { raw::texts(options.cast(), raw::count(numOptions), "options") }?;
-        jumar_acl::rtc::aclrtcCompileProg(cx, raw::handle(prog), numOptions, options.as_deref())?;
-        Ok(())
-    })
-}
-
-/// Sets the kernel that a program defines.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtcAddNameExpr(
-    prog: *mut c_void,
-    nameExpression: *const c_char,
-) -> i32 {
-    raw::status(&calls::aclrtcAddNameExpr, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(prog), raw::ArgBits::word(nameExpression)]
-        })?;
-        // SAFETY: the caller guarantees that `nameExpression` is null or a text that ends in a zero byte.
-        let nameExpression = unsafe { raw::text(nameExpression) };
-        jumar_acl::rtc::aclrtcAddNameExpr(cx, raw::handle(prog), nameExpression)?;
-        Ok(())
-    })
-}
-
-/// Returns the name of a kernel in the binary.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtcGetLoweredName(
-    prog: *mut c_void,
-    nameExpression: *const c_char,
-    loweredName: *mut *const c_char,
-) -> i32 {
-    raw::status(&calls::aclrtcGetLoweredName, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(prog),
-                raw::ArgBits::word(nameExpression),
-                raw::ArgBits::word(loweredName),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `nameExpression` is null or a text that ends in a zero byte.
-        let nameExpression = unsafe { raw::text(nameExpression) };
-        // SAFETY: the caller guarantees that `loweredName` is null or the address of a variable.
-        let loweredName_out = unsafe { raw::Out::<usize>::new(loweredName.cast(), "loweredName") }?;
-        let loweredName_value =
-            jumar_acl::rtc::aclrtcGetLoweredName(cx, raw::handle(prog), nameExpression)?;
-        loweredName_out.set(loweredName_value);
-        Ok(())
-    })
-}
-
-/// Destroys a program.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtcDestroyProg(prog: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtcDestroyProg, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(prog)])?;
-        // SAFETY: the caller guarantees that `prog` is null or the address of a variable that holds a value.
-        let prog_out = unsafe { raw::InOut::<Raw>::new(prog.cast(), "prog") }?;
-        let prog_value = jumar_acl::rtc::aclrtcDestroyProg(cx, prog_out.get())?;
-        prog_out.set(prog_value);
-        Ok(())
-    })
-}
-
-/// Returns how large the compiled binary is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtcGetBinDataSize(
-    prog: *mut c_void,
-    binDataSizeRet: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtcGetBinDataSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(prog), raw::ArgBits::word(binDataSizeRet)]
-        })?;
-        // SAFETY: the caller guarantees that `binDataSizeRet` is null or the address of a variable.
-        let binDataSizeRet_out =
-            unsafe { raw::Out::<usize>::new(binDataSizeRet.cast(), "binDataSizeRet") }?;
-        let binDataSizeRet_value = jumar_acl::rtc::aclrtcGetBinDataSize(cx, raw::handle(prog))?;
-        binDataSizeRet_out.set(binDataSizeRet_value);
-        Ok(())
-    })
-}
-
-/// Returns how long the compiler's output is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtcGetCompileLogSize(prog: *mut c_void, logSizeRet: *mut usize) -> i32 {
-    raw::status(&calls::aclrtcGetCompileLogSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(prog), raw::ArgBits::word(logSizeRet)]
-        })?;
-        // SAFETY: the caller guarantees that `logSizeRet` is null or the address of a variable.
-        let logSizeRet_out = unsafe { raw::Out::<usize>::new(logSizeRet.cast(), "logSizeRet") }?;
-        let logSizeRet_value = jumar_acl::rtc::aclrtcGetCompileLogSize(cx, raw::handle(prog))?;
-        logSizeRet_out.set(logSizeRet_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a program from source text.
+    fn aclrtcCreateProg(prog: *mut *mut c_void, src: *const c_char, name: *const c_char, numHeaders: i32, headers: *mut *const c_char, includeNames: *mut *const c_char) -> i32 =
+        status in rtc(src text, name text, numHeaders plain, headers texts(raw::count(numHeaders)), includeNames texts(raw::count(numHeaders))) -> (prog out<Raw>);
+    /// Compiles a program.
+    fn aclrtcCompileProg(prog: *mut c_void, numOptions: i32, options: *mut *const c_char) -> i32 =
+        status in rtc(prog handle, numOptions plain, options texts(raw::count(numOptions))) -> ();
+    /// Sets the kernel that a program defines.
+    fn aclrtcAddNameExpr(prog: *mut c_void, nameExpression: *const c_char) -> i32 =
+        status in rtc(prog handle, nameExpression text) -> ();
+    /// Returns the name of a kernel in the binary.
+    fn aclrtcGetLoweredName(prog: *mut c_void, nameExpression: *const c_char, loweredName: *mut *const c_char) -> i32 =
+        status in rtc(prog handle, nameExpression text) -> (loweredName out<usize>);
+    /// Destroys a program.
+    fn aclrtcDestroyProg(prog: *mut *mut c_void) -> i32 =
+        status in rtc(prog variable<Raw>) -> (prog same);
+    /// Returns how large the compiled binary is.
+    fn aclrtcGetBinDataSize(prog: *mut c_void, binDataSizeRet: *mut usize) -> i32 =
+        status in rtc(prog handle) -> (binDataSizeRet out<usize>);
+    /// Returns how long the compiler's output is.
+    fn aclrtcGetCompileLogSize(prog: *mut c_void, logSizeRet: *mut usize) -> i32 =
+        status in rtc(prog handle) -> (logSizeRet out<usize>);
 }

@@ -8,39 +8,13 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// Registers a binary of kernels that is linked into the program.
-#[unsafe(no_mangle)]
-pub extern "C" fn rtDevBinaryRegister(_bin: *mut c_void, _handle: *mut *mut c_void) -> i32 {
-    raw::stub_value(&calls::rtDevBinaryRegister, 207000)
-}
-
-/// Registers a kernel of a binary.
-#[unsafe(no_mangle)]
-pub extern "C" fn rtFunctionRegister(
-    _binHandle: *mut c_void,
-    _stubFunc: *const c_void,
-    _stubName: *const c_char,
-    _devFunc: *const c_void,
-    _funcMode: u32,
-) -> i32 {
-    raw::stub_value(&calls::rtFunctionRegister, 207000)
-}
-
-/// Launches a registered kernel on a stream.
-#[unsafe(no_mangle)]
-pub extern "C" fn rtKernelLaunch(
-    _stubFunc: *const c_void,
-    _blockDim: u32,
-    _args: *mut c_void,
-    _argsSize: u32,
-    _smDesc: *mut c_void,
-    _stm: *mut c_void,
-) -> i32 {
-    raw::stub_value(&calls::rtKernelLaunch, 207000)
-}
-
-/// Returns the address by which cores synchronise with each other.
-#[unsafe(no_mangle)]
-pub extern "C" fn rtGetC2cCtrlAddr(_addr: *mut u64, _len: *mut u32) -> i32 {
-    raw::stub_value(&calls::rtGetC2cCtrlAddr, 207000)
+raw::stubs! {
+    /// Registers a binary of kernels that is linked into the program.
+    fn rtDevBinaryRegister(bin: *mut c_void, handle: *mut *mut c_void) -> i32 = stub_value(207000);
+    /// Registers a kernel of a binary.
+    fn rtFunctionRegister(binHandle: *mut c_void, stubFunc: *const c_void, stubName: *const c_char, devFunc: *const c_void, funcMode: u32) -> i32 = stub_value(207000);
+    /// Launches a registered kernel on a stream.
+    fn rtKernelLaunch(stubFunc: *const c_void, blockDim: u32, args: *mut c_void, argsSize: u32, smDesc: *mut c_void, stm: *mut c_void) -> i32 = stub_value(207000);
+    /// Returns the address by which cores synchronise with each other.
+    fn rtGetC2cCtrlAddr(addr: *mut u64, len: *mut u32) -> i32 = stub_value(207000);
 }

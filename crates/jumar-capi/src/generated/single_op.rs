@@ -11,986 +11,120 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::generated::callbacks;
 use crate::raw;
 
-/// Sets the folder of compiled operators, and loads those in it and up to two levels below.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetModelDir(modelDir: *const c_char) -> i32 {
-    raw::status(&calls::aclopSetModelDir, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(modelDir)])?;
-        // SAFETY: the caller guarantees that `modelDir` is null or a text that ends in a zero byte.
-        let modelDir = unsafe { raw::text(modelDir) };
-        jumar_acl::single_op::aclopSetModelDir(cx, modelDir)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Sets the folder of compiled operators, and loads those in it and up to two levels below.
+    fn aclopSetModelDir(modelDir: *const c_char) -> i32 =
+        status in single_op(modelDir text) -> ();
+    /// Loads a compiled operator from memory.
+    fn aclopLoad(model: *const c_void, modelSize: usize) -> i32 =
+        status in single_op(model slice<u8>(modelSize), modelSize plain) -> ();
+    /// Creates an empty set of attributes.
+    fn aclopCreateAttr() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in single_op() -> ();
+    /// Destroys a set of attributes. Null is ignored.
+    fn aclopDestroyAttr(attr: *mut c_void) =
+        value((), std::convert::identity) in single_op(attr handle) -> ();
+    /// Sets a boolean attribute.
+    fn aclopSetAttrBool(attr: *mut c_void, attrName: *const c_char, attrValue: u8) -> i32 =
+        status in single_op(attr handle, attrName text, attrValue plain) -> ();
+    /// Sets an integer attribute.
+    fn aclopSetAttrInt(attr: *mut c_void, attrName: *const c_char, attrValue: i64) -> i32 =
+        status in single_op(attr handle, attrName text, attrValue plain) -> ();
+    /// Sets a floating-point attribute.
+    fn aclopSetAttrFloat(attr: *mut c_void, attrName: *const c_char, attrValue: f32) -> i32 =
+        status in single_op(attr handle, attrName text, attrValue plain) -> ();
+    /// Sets a text attribute.
+    fn aclopSetAttrString(attr: *mut c_void, attrName: *const c_char, attrValue: *const c_char) -> i32 =
+        status in single_op(attr handle, attrName text, attrValue text) -> ();
+    /// Sets an attribute that is a data type.
+    fn aclopSetAttrDataType(attr: *mut c_void, attrName: *const c_char, attrValue: i32) -> i32 =
+        status in single_op(attr handle, attrName text, attrValue plain) -> ();
+    /// Sets an attribute that is a list of data types.
+    fn aclopSetAttrListDataType(attr: *mut c_void, attrName: *const c_char, numValues: i32, values: *const i32) -> i32 =
+        status in single_op(attr handle, attrName text, numValues plain, values slice<i32>(raw::count(numValues))) -> ();
+    /// Sets an attribute that is a list of booleans.
+    fn aclopSetAttrListBool(attr: *mut c_void, attrName: *const c_char, numValues: i32, values: *const u8) -> i32 =
+        status in single_op(attr handle, attrName text, numValues plain, values slice<u8>(raw::count(numValues))) -> ();
+    /// Sets an attribute that is a list of integers.
+    fn aclopSetAttrListInt(attr: *mut c_void, attrName: *const c_char, numValues: i32, values: *const i64) -> i32 =
+        status in single_op(attr handle, attrName text, numValues plain, values slice<i64>(raw::count(numValues))) -> ();
+    /// Sets an attribute that is a list of floating-point numbers.
+    fn aclopSetAttrListFloat(attr: *mut c_void, attrName: *const c_char, numValues: i32, values: *const f32) -> i32 =
+        status in single_op(attr handle, attrName text, numValues plain, values slice<f32>(raw::count(numValues))) -> ();
+    /// Sets an attribute that is a list of texts.
+    fn aclopSetAttrListString(attr: *mut c_void, attrName: *const c_char, numValues: i32, values: *mut *const c_char) -> i32 =
+        status in single_op(attr handle, attrName text, numValues plain, values texts(raw::count(numValues))) -> ();
+    /// Queues an operator that was compiled or loaded before.
+    fn aclopExecute(opType: *const c_char, numInputs: i32, inputDesc: *mut *const c_void, inputs: *mut *const c_void, numOutputs: i32, outputDesc: *mut *const c_void, outputs: *mut *mut c_void, attr: *mut c_void, stream: *mut c_void) -> i32 =
+        status in single_op(opType text, numInputs plain, inputDesc slice<Raw>(raw::count(numInputs)), inputs slice<Raw>(raw::count(numInputs)), numOutputs plain, outputDesc slice<Raw>(raw::count(numOutputs)), outputs slice<Raw>(raw::count(numOutputs)), attr handle, stream handle) -> ();
+    /// Queues an operator that was compiled or loaded before. Waits and writes the shapes of outputs whose descriptions leave dimensions open.
+    fn aclopExecuteV2(opType: *const c_char, numInputs: i32, inputDesc: *mut *mut c_void, inputs: *mut *mut c_void, numOutputs: i32, outputDesc: *mut *mut c_void, outputs: *mut *mut c_void, attr: *mut c_void, stream: *mut c_void) -> i32 =
+        status in single_op(opType text, numInputs plain, inputDesc slice<Raw>(raw::count(numInputs)), inputs slice<Raw>(raw::count(numInputs)), numOutputs plain, outputDesc slice<Raw>(raw::count(numOutputs)), outputs slice<Raw>(raw::count(numOutputs)), attr handle, stream handle) -> ();
+    /// Creates a handle of a compiled operator for fixed shapes.
+    fn aclopCreateHandle(opType: *const c_char, numInputs: i32, inputDesc: *mut *const c_void, numOutputs: i32, outputDesc: *mut *const c_void, opAttr: *mut c_void, handle: *mut *mut c_void) -> i32 =
+        status in single_op(opType text, numInputs plain, inputDesc slice<Raw>(raw::count(numInputs)), numOutputs plain, outputDesc slice<Raw>(raw::count(numOutputs)), opAttr handle) -> (handle out<Raw>);
+    /// Destroys an operator handle. Null is ignored.
+    fn aclopDestroyHandle(handle: *mut c_void) =
+        value((), std::convert::identity) in single_op(handle handle) -> ();
+    /// Queues an operator by its handle.
+    fn aclopExecWithHandle(handle: *mut c_void, numInputs: i32, inputs: *mut *const c_void, numOutputs: i32, outputs: *mut *mut c_void, stream: *mut c_void) -> i32 =
+        status in single_op(handle handle, numInputs plain, inputs slice<Raw>(raw::count(numInputs)), numOutputs plain, outputs slice<Raw>(raw::count(numOutputs)), stream handle) -> ();
+    /// Queues a conversion between data types.
+    fn aclopCast(srcDesc: *mut c_void, srcBuffer: *mut c_void, dstDesc: *mut c_void, dstBuffer: *mut c_void, truncate: u8, stream: *mut c_void) -> i32 =
+        status in single_op(srcDesc handle, srcBuffer handle, dstDesc handle, dstBuffer handle, truncate plain, stream handle) -> ();
+    /// Creates a handle of a conversion between data types.
+    fn aclopCreateHandleForCast(srcDesc: *mut c_void, dstDesc: *mut c_void, truncate: u8, handle: *mut *mut c_void) -> i32 =
+        status in single_op(srcDesc handle, dstDesc handle, truncate plain) -> (handle out<Raw>);
+    /// Sets how many compiled operators are kept; the one that was not used for the longest time is dropped first.
+    fn aclopSetMaxOpQueueNum(maxOpNum: u64) -> i32 =
+        status in single_op(maxOpNum plain) -> ();
+    /// Infers the outputs of an operator, and writes their types and shapes into the descriptions.
+    fn aclopInferShape(opType: *const c_char, numInputs: i32, inputDesc: *mut *mut c_void, inputs: *mut *mut c_void, numOutputs: i32, outputDesc: *mut *mut c_void, attr: *mut c_void) -> i32 =
+        status in single_op(opType text, numInputs plain, inputDesc slice<Raw>(raw::count(numInputs)), inputs slice<Raw>(raw::count(numInputs)), numOutputs plain, outputDesc slice<Raw>(raw::count(numOutputs)), attr handle) -> ();
+    /// Compiles an operator for given descriptions and attributes.
+    fn aclopCompile(opType: *const c_char, numInputs: i32, inputDesc: *mut *const c_void, numOutputs: i32, outputDesc: *mut *const c_void, attr: *mut c_void, engineType: u32, compileFlag: u32, opPath: *const c_char) -> i32 =
+        status in single_op(opType text, numInputs plain, inputDesc slice<Raw>(raw::count(numInputs)), numOutputs plain, outputDesc slice<Raw>(raw::count(numOutputs)), attr handle, engineType plain, compileFlag plain, opPath text) -> ();
+    /// Compiles an operator unless that was done before, and queues it.
+    fn aclopCompileAndExecute(opType: *const c_char, numInputs: i32, inputDesc: *mut *const c_void, inputs: *mut *const c_void, numOutputs: i32, outputDesc: *mut *const c_void, outputs: *mut *mut c_void, attr: *mut c_void, engineType: u32, compileFlag: u32, opPath: *const c_char, stream: *mut c_void) -> i32 =
+        status in single_op(opType text, numInputs plain, inputDesc slice<Raw>(raw::count(numInputs)), inputs slice<Raw>(raw::count(numInputs)), numOutputs plain, outputDesc slice<Raw>(raw::count(numOutputs)), outputs slice<Raw>(raw::count(numOutputs)), attr handle, engineType plain, compileFlag plain, opPath text, stream handle) -> ();
+    /// Compiles an operator unless that was done before, and queues it. Waits and writes the shapes of outputs whose descriptions leave dimensions open.
+    fn aclopCompileAndExecuteV2(opType: *const c_char, numInputs: i32, inputDesc: *mut *mut c_void, inputs: *mut *mut c_void, numOutputs: i32, outputDesc: *mut *mut c_void, outputs: *mut *mut c_void, attr: *mut c_void, engineType: u32, compileFlag: u32, opPath: *const c_char, stream: *mut c_void) -> i32 =
+        status in single_op(opType text, numInputs plain, inputDesc slice<Raw>(raw::count(numInputs)), inputs slice<Raw>(raw::count(numInputs)), numOutputs plain, outputDesc slice<Raw>(raw::count(numOutputs)), outputs slice<Raw>(raw::count(numOutputs)), attr handle, engineType plain, compileFlag plain, opPath text, stream handle) -> ();
+    /// Sets an option of the operator compiler, which Jumar keeps and does not use.
+    fn aclSetCompileopt(opt: u32, value: *const c_char) -> i32 =
+        status in compile_option(opt plain, value text) -> ();
+    /// Returns the size of an option's value with its terminating zero; 0 where it was never set.
+    fn aclGetCompileoptSize(opt: u32) -> usize =
+        value(0, std::convert::identity) in compile_option(opt plain) -> ();
+    /// Writes the value of an option of the operator compiler.
+    fn aclGetCompileopt(opt: u32, value: *mut c_char, length: usize) -> i32 =
+        status in compile_option(opt plain, length plain) -> (value array<u8>(length));
+    /// Sets whether operators are compiled for fixed or for any shapes. Kernels serve every shape, so both do the same.
+    fn aclopSetCompileFlag(flag: u32) -> i32 =
+        status in single_op(flag plain) -> ();
 }
 
-/// Loads a compiled operator from memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopLoad(model: *const c_void, modelSize: usize) -> i32 {
-    raw::status(&calls::aclopLoad, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(model), raw::ArgBits::word(modelSize)]
-        })?;
-        // SAFETY: the caller guarantees that `model` is null or an array of that many values.
-        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
-        jumar_acl::single_op::aclopLoad(cx, model, modelSize)?;
-        Ok(())
-    })
-}
-
-/// Creates an empty set of attributes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopCreateAttr() -> *mut c_void {
-    raw::value(&calls::aclopCreateAttr, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::single_op::aclopCreateAttr(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a set of attributes. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopDestroyAttr(attr: *mut c_void) {
-    raw::value(&calls::aclopDestroyAttr, (), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(attr)])?;
-        jumar_acl::single_op::aclopDestroyAttr(cx, raw::handle(attr))?;
-        Ok(())
-    })
-}
-
-/// Sets a boolean attribute.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrBool(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    attrValue: u8,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrBool, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        jumar_acl::single_op::aclopSetAttrBool(cx, raw::handle(attr), attrName, attrValue)?;
-        Ok(())
-    })
-}
-
-/// Sets an integer attribute.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrInt(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    attrValue: i64,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrInt, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        jumar_acl::single_op::aclopSetAttrInt(cx, raw::handle(attr), attrName, attrValue)?;
-        Ok(())
-    })
-}
-
-/// Sets a floating-point attribute.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrFloat(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    attrValue: f32,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrFloat, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        jumar_acl::single_op::aclopSetAttrFloat(cx, raw::handle(attr), attrName, attrValue)?;
-        Ok(())
-    })
-}
-
-/// Sets a text attribute.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrString(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    attrValue: *const c_char,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrString, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the caller guarantees that `attrValue` is null or a text that ends in a zero byte.
-        let attrValue = unsafe { raw::text(attrValue) };
-        jumar_acl::single_op::aclopSetAttrString(cx, raw::handle(attr), attrName, attrValue)?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute that is a data type.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrDataType(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    attrValue: i32,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrDataType, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(attrValue),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        jumar_acl::single_op::aclopSetAttrDataType(cx, raw::handle(attr), attrName, attrValue)?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute that is a list of data types.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrListDataType(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    numValues: i32,
-    values: *const i32,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrListDataType, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(numValues),
-                raw::ArgBits::word(values),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
-        let values = unsafe { raw::slice::<i32>(values.cast(), raw::count(numValues), "values") }?;
-        jumar_acl::single_op::aclopSetAttrListDataType(
-            cx,
-            raw::handle(attr),
-            attrName,
-            numValues,
-            values,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute that is a list of booleans.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrListBool(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    numValues: i32,
-    values: *const u8,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrListBool, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(numValues),
-                raw::ArgBits::word(values),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
-        let values = unsafe { raw::slice::<u8>(values.cast(), raw::count(numValues), "values") }?;
-        jumar_acl::single_op::aclopSetAttrListBool(
-            cx,
-            raw::handle(attr),
-            attrName,
-            numValues,
-            values,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute that is a list of integers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrListInt(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    numValues: i32,
-    values: *const i64,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrListInt, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(numValues),
-                raw::ArgBits::word(values),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
-        let values = unsafe { raw::slice::<i64>(values.cast(), raw::count(numValues), "values") }?;
-        jumar_acl::single_op::aclopSetAttrListInt(
-            cx,
-            raw::handle(attr),
-            attrName,
-            numValues,
-            values,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute that is a list of floating-point numbers.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrListFloat(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    numValues: i32,
-    values: *const f32,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrListFloat, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(numValues),
-                raw::ArgBits::word(values),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
-        let values = unsafe { raw::slice::<f32>(values.cast(), raw::count(numValues), "values") }?;
-        jumar_acl::single_op::aclopSetAttrListFloat(
-            cx,
-            raw::handle(attr),
-            attrName,
-            numValues,
-            values,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets an attribute that is a list of texts.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetAttrListString(
-    attr: *mut c_void,
-    attrName: *const c_char,
-    numValues: i32,
-    values: *mut *const c_char,
-) -> i32 {
-    raw::status(&calls::aclopSetAttrListString, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrName),
-                raw::ArgBits::word(numValues),
-                raw::ArgBits::word(values),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrName` is null or a text that ends in a zero byte.
-        let attrName = unsafe { raw::text(attrName) };
-        // SAFETY: the caller guarantees that `values` is null or an array of that many values.
-        let values = unsafe { raw::texts(values.cast(), raw::count(numValues), "values") }?;
-        jumar_acl::single_op::aclopSetAttrListString(
-            cx,
-            raw::handle(attr),
-            attrName,
-            numValues,
-            values.as_deref(),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues an operator that was compiled or loaded before.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopExecute(
-    opType: *const c_char,
-    numInputs: i32,
-    inputDesc: *mut *const c_void,
-    inputs: *mut *const c_void,
-    numOutputs: i32,
-    outputDesc: *mut *const c_void,
-    outputs: *mut *mut c_void,
-    attr: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopExecute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(inputs),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(outputs),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
-        let opType = unsafe { raw::text(opType) };
-        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
-        let inputDesc =
-            unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
-        let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
-        let outputDesc =
-            unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
-        let outputs =
-            unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
-        jumar_acl::single_op::aclopExecute(
-            cx,
-            opType,
-            numInputs,
-            inputDesc,
-            inputs,
-            numOutputs,
-            outputDesc,
-            outputs,
-            raw::handle(attr),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues an operator that was compiled or loaded before. Waits and writes the shapes of outputs whose descriptions leave dimensions open.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopExecuteV2(
-    opType: *const c_char,
-    numInputs: i32,
-    inputDesc: *mut *mut c_void,
-    inputs: *mut *mut c_void,
-    numOutputs: i32,
-    outputDesc: *mut *mut c_void,
-    outputs: *mut *mut c_void,
-    attr: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopExecuteV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(inputs),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(outputs),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
-        let opType = unsafe { raw::text(opType) };
-        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
-        let inputDesc =
-            unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
-        let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
-        let outputDesc =
-            unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
-        let outputs =
-            unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
-        jumar_acl::single_op::aclopExecuteV2(
-            cx,
-            opType,
-            numInputs,
-            inputDesc,
-            inputs,
-            numOutputs,
-            outputDesc,
-            outputs,
-            raw::handle(attr),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates a handle of a compiled operator for fixed shapes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopCreateHandle(
-    opType: *const c_char,
-    numInputs: i32,
-    inputDesc: *mut *const c_void,
-    numOutputs: i32,
-    outputDesc: *mut *const c_void,
-    opAttr: *mut c_void,
-    handle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopCreateHandle, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(opAttr),
-                raw::ArgBits::word(handle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
-        let opType = unsafe { raw::text(opType) };
-        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
-        let inputDesc =
-            unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
-        let outputDesc =
-            unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        let handle_value = jumar_acl::single_op::aclopCreateHandle(
-            cx,
-            opType,
-            numInputs,
-            inputDesc,
-            numOutputs,
-            outputDesc,
-            raw::handle(opAttr),
-        )?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Destroys an operator handle. Null is ignored.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopDestroyHandle(handle: *mut c_void) {
-    raw::value(&calls::aclopDestroyHandle, (), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::single_op::aclopDestroyHandle(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Queues an operator by its handle.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopExecWithHandle(
-    handle: *mut c_void,
-    numInputs: i32,
-    inputs: *mut *const c_void,
-    numOutputs: i32,
-    outputs: *mut *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopExecWithHandle, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputs),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputs),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
-        let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
-        let outputs =
-            unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
-        jumar_acl::single_op::aclopExecWithHandle(
-            cx,
-            raw::handle(handle),
-            numInputs,
-            inputs,
-            numOutputs,
-            outputs,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Queues a conversion between data types.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopCast(
-    srcDesc: *mut c_void,
-    srcBuffer: *mut c_void,
-    dstDesc: *mut c_void,
-    dstBuffer: *mut c_void,
-    truncate: u8,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopCast, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(srcDesc),
-                raw::ArgBits::word(srcBuffer),
-                raw::ArgBits::word(dstDesc),
-                raw::ArgBits::word(dstBuffer),
-                raw::ArgBits::word(truncate),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        jumar_acl::single_op::aclopCast(
-            cx,
-            raw::handle(srcDesc),
-            raw::handle(srcBuffer),
-            raw::handle(dstDesc),
-            raw::handle(dstBuffer),
-            truncate,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates a handle of a conversion between data types.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopCreateHandleForCast(
-    srcDesc: *mut c_void,
-    dstDesc: *mut c_void,
-    truncate: u8,
-    handle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopCreateHandleForCast, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(srcDesc),
-                raw::ArgBits::word(dstDesc),
-                raw::ArgBits::word(truncate),
-                raw::ArgBits::word(handle),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        let handle_value = jumar_acl::single_op::aclopCreateHandleForCast(
-            cx,
-            raw::handle(srcDesc),
-            raw::handle(dstDesc),
-            truncate,
-        )?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Registers a kernel of the program for an operator type.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclopCreateKernel(
-    _opType: *const c_char,
-    _kernelId: *const c_char,
-    _kernelName: *const c_char,
-    _binData: *mut c_void,
-    _binSize: i32,
-    _enginetype: u32,
-    _deallocator: callbacks::aclDataDeallocator,
-) -> i32 {
-    raw::stub(&calls::aclopCreateKernel)
-}
-
-/// Sets the function that chooses a kernel for an operator type.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclopRegisterCompileFunc(
-    _opType: *const c_char,
-    _func: callbacks::aclopCompileFunc,
-) -> i32 {
-    raw::stub(&calls::aclopRegisterCompileFunc)
-}
-
-/// Removes the function that was registered with aclopRegisterCompileFunc.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclopUnregisterCompileFunc(_opType: *const c_char) -> i32 {
-    raw::stub(&calls::aclopUnregisterCompileFunc)
-}
-
-/// Sets the kernel, the number of blocks and the arguments of an operator.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclopSetKernelArgs(
-    _kernelDesc: *mut c_void,
-    _kernelId: *const c_char,
-    _blockDim: u32,
-    _args: *const c_void,
-    _argSize: u32,
-) -> i32 {
-    raw::stub(&calls::aclopSetKernelArgs)
-}
-
-/// Sets the sizes of a kernel's work memory.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclopSetKernelWorkspaceSizes(
-    _kernelDesc: *mut c_void,
-    _numWorkspaces: i32,
-    _workspaceSizes: *mut usize,
-) -> i32 {
-    raw::stub(&calls::aclopSetKernelWorkspaceSizes)
-}
-
-/// Selects the kernel of an operator type again.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclopUpdateParams(
-    _opType: *const c_char,
-    _numInputs: i32,
-    _inputDesc: *mut *const c_void,
-    _numOutputs: i32,
-    _outputDesc: *mut *const c_void,
-    _attr: *mut c_void,
-) -> i32 {
-    raw::stub(&calls::aclopUpdateParams)
-}
-
-/// Sets how many compiled operators are kept; the one that was not used for the longest time is dropped first.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetMaxOpQueueNum(maxOpNum: u64) -> i32 {
-    raw::status(&calls::aclopSetMaxOpQueueNum, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(maxOpNum)])?;
-        jumar_acl::single_op::aclopSetMaxOpQueueNum(cx, maxOpNum)?;
-        Ok(())
-    })
-}
-
-/// Infers the outputs of an operator, and writes their types and shapes into the descriptions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopInferShape(
-    opType: *const c_char,
-    numInputs: i32,
-    inputDesc: *mut *mut c_void,
-    inputs: *mut *mut c_void,
-    numOutputs: i32,
-    outputDesc: *mut *mut c_void,
-    attr: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopInferShape, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(inputs),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(attr),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
-        let opType = unsafe { raw::text(opType) };
-        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
-        let inputDesc =
-            unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
-        let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
-        let outputDesc =
-            unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        jumar_acl::single_op::aclopInferShape(
-            cx,
-            opType,
-            numInputs,
-            inputDesc,
-            inputs,
-            numOutputs,
-            outputDesc,
-            raw::handle(attr),
-        )?;
-        Ok(())
-    })
-}
-
-/// Compiles an operator for given descriptions and attributes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopCompile(
-    opType: *const c_char,
-    numInputs: i32,
-    inputDesc: *mut *const c_void,
-    numOutputs: i32,
-    outputDesc: *mut *const c_void,
-    attr: *mut c_void,
-    engineType: u32,
-    compileFlag: u32,
-    opPath: *const c_char,
-) -> i32 {
-    raw::status(&calls::aclopCompile, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(engineType),
-                raw::ArgBits::word(compileFlag),
-                raw::ArgBits::word(opPath),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
-        let opType = unsafe { raw::text(opType) };
-        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
-        let inputDesc =
-            unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
-        let outputDesc =
-            unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the caller guarantees that `opPath` is null or a text that ends in a zero byte.
-        let opPath = unsafe { raw::text(opPath) };
-        jumar_acl::single_op::aclopCompile(
-            cx,
-            opType,
-            numInputs,
-            inputDesc,
-            numOutputs,
-            outputDesc,
-            raw::handle(attr),
-            engineType,
-            compileFlag,
-            opPath,
-        )?;
-        Ok(())
-    })
-}
-
-/// Compiles an operator unless that was done before, and queues it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopCompileAndExecute(
-    opType: *const c_char,
-    numInputs: i32,
-    inputDesc: *mut *const c_void,
-    inputs: *mut *const c_void,
-    numOutputs: i32,
-    outputDesc: *mut *const c_void,
-    outputs: *mut *mut c_void,
-    attr: *mut c_void,
-    engineType: u32,
-    compileFlag: u32,
-    opPath: *const c_char,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopCompileAndExecute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(inputs),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(outputs),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(engineType),
-                raw::ArgBits::word(compileFlag),
-                raw::ArgBits::word(opPath),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
-        let opType = unsafe { raw::text(opType) };
-        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
-        let inputDesc =
-            unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
-        let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
-        let outputDesc =
-            unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
-        let outputs =
-            unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
-        // SAFETY: the caller guarantees that `opPath` is null or a text that ends in a zero byte.
-        let opPath = unsafe { raw::text(opPath) };
-        jumar_acl::single_op::aclopCompileAndExecute(
-            cx,
-            opType,
-            numInputs,
-            inputDesc,
-            inputs,
-            numOutputs,
-            outputDesc,
-            outputs,
-            raw::handle(attr),
-            engineType,
-            compileFlag,
-            opPath,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Compiles an operator unless that was done before, and queues it. Waits and writes the shapes of outputs whose descriptions leave dimensions open.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopCompileAndExecuteV2(
-    opType: *const c_char,
-    numInputs: i32,
-    inputDesc: *mut *mut c_void,
-    inputs: *mut *mut c_void,
-    numOutputs: i32,
-    outputDesc: *mut *mut c_void,
-    outputs: *mut *mut c_void,
-    attr: *mut c_void,
-    engineType: u32,
-    compileFlag: u32,
-    opPath: *const c_char,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclopCompileAndExecuteV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opType),
-                raw::ArgBits::word(numInputs),
-                raw::ArgBits::word(inputDesc),
-                raw::ArgBits::word(inputs),
-                raw::ArgBits::word(numOutputs),
-                raw::ArgBits::word(outputDesc),
-                raw::ArgBits::word(outputs),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(engineType),
-                raw::ArgBits::word(compileFlag),
-                raw::ArgBits::word(opPath),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `opType` is null or a text that ends in a zero byte.
-        let opType = unsafe { raw::text(opType) };
-        // SAFETY: the caller guarantees that `inputDesc` is null or an array of that many values.
-        let inputDesc =
-            unsafe { raw::slice::<Raw>(inputDesc.cast(), raw::count(numInputs), "inputDesc") }?;
-        // SAFETY: the caller guarantees that `inputs` is null or an array of that many values.
-        let inputs = unsafe { raw::slice::<Raw>(inputs.cast(), raw::count(numInputs), "inputs") }?;
-        // SAFETY: the caller guarantees that `outputDesc` is null or an array of that many values.
-        let outputDesc =
-            unsafe { raw::slice::<Raw>(outputDesc.cast(), raw::count(numOutputs), "outputDesc") }?;
-        // SAFETY: the caller guarantees that `outputs` is null or an array of that many values.
-        let outputs =
-            unsafe { raw::slice::<Raw>(outputs.cast(), raw::count(numOutputs), "outputs") }?;
-        // SAFETY: the caller guarantees that `opPath` is null or a text that ends in a zero byte.
-        let opPath = unsafe { raw::text(opPath) };
-        jumar_acl::single_op::aclopCompileAndExecuteV2(
-            cx,
-            opType,
-            numInputs,
-            inputDesc,
-            inputs,
-            numOutputs,
-            outputDesc,
-            outputs,
-            raw::handle(attr),
-            engineType,
-            compileFlag,
-            opPath,
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets an option of the operator compiler, which Jumar keeps and does not use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetCompileopt(opt: u32, value: *const c_char) -> i32 {
-    raw::status(&calls::aclSetCompileopt, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(opt), raw::ArgBits::word(value)])?;
-        // SAFETY: the caller guarantees that `value` is null or a text that ends in a zero byte.
-        let value = unsafe { raw::text(value) };
-        jumar_acl::compile_option::aclSetCompileopt(cx, opt, value)?;
-        Ok(())
-    })
-}
-
-/// Returns the size of an option's value with its terminating zero; 0 where it was never set.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetCompileoptSize(opt: u32) -> usize {
-    raw::value(&calls::aclGetCompileoptSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(opt)])?;
-        let answer = jumar_acl::compile_option::aclGetCompileoptSize(cx, opt)?;
-        Ok(answer)
-    })
-}
-
-/// Writes the value of an option of the operator compiler.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetCompileopt(opt: u32, value: *mut c_char, length: usize) -> i32 {
-    raw::status(&calls::aclGetCompileopt, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(opt),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(length),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many.
-        let value_out = unsafe { raw::OutArray::<u8>::new(value.cast(), length, "value") }?;
-        let value_value = jumar_acl::compile_option::aclGetCompileopt(cx, opt, length)?;
-        value_out.set(value_value.as_bytes_with_nul())?;
-        Ok(())
-    })
-}
-
-/// Sets whether operators are compiled for fixed or for any shapes. Kernels serve every shape, so both do the same.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclopSetCompileFlag(flag: u32) -> i32 {
-    raw::status(&calls::aclopSetCompileFlag, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(flag)])?;
-        jumar_acl::single_op::aclopSetCompileFlag(cx, flag)?;
-        Ok(())
-    })
-}
-
-/// Writes the graph of one operator to a file.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclGenGraphAndDumpForOp(
-    _opType: *const c_char,
-    _numInputs: i32,
-    _inputDesc: *mut *const c_void,
-    _inputs: *mut *const c_void,
-    _numOutputs: i32,
-    _outputDesc: *mut *const c_void,
-    _outputs: *mut *mut c_void,
-    _attr: *mut c_void,
-    _engineType: u32,
-    _graphDumpPath: *const c_char,
-    _graphDumpOpt: *mut c_void,
-) -> i32 {
-    raw::stub(&calls::aclGenGraphAndDumpForOp)
-}
-
-/// Creates options for aclGenGraphAndDumpForOp.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclCreateGraphDumpOpt() -> *mut c_void {
-    raw::stub_value(&calls::aclCreateGraphDumpOpt, std::ptr::null_mut())
-}
-
-/// Destroys options for aclGenGraphAndDumpForOp.
-#[unsafe(no_mangle)]
-pub extern "C" fn aclDestroyGraphDumpOpt(_graphDumpOpt: *mut c_void) -> i32 {
-    raw::stub(&calls::aclDestroyGraphDumpOpt)
+raw::stubs! {
+    /// Registers a kernel of the program for an operator type.
+    fn aclopCreateKernel(opType: *const c_char, kernelId: *const c_char, kernelName: *const c_char, binData: *mut c_void, binSize: i32, enginetype: u32, deallocator: callbacks::aclDataDeallocator) -> i32 = stub;
+    /// Sets the function that chooses a kernel for an operator type.
+    fn aclopRegisterCompileFunc(opType: *const c_char, func: callbacks::aclopCompileFunc) -> i32 = stub;
+    /// Removes the function that was registered with aclopRegisterCompileFunc.
+    fn aclopUnregisterCompileFunc(opType: *const c_char) -> i32 = stub;
+    /// Sets the kernel, the number of blocks and the arguments of an operator.
+    fn aclopSetKernelArgs(kernelDesc: *mut c_void, kernelId: *const c_char, blockDim: u32, args: *const c_void, argSize: u32) -> i32 = stub;
+    /// Sets the sizes of a kernel's work memory.
+    fn aclopSetKernelWorkspaceSizes(kernelDesc: *mut c_void, numWorkspaces: i32, workspaceSizes: *mut usize) -> i32 = stub;
+    /// Selects the kernel of an operator type again.
+    fn aclopUpdateParams(opType: *const c_char, numInputs: i32, inputDesc: *mut *const c_void, numOutputs: i32, outputDesc: *mut *const c_void, attr: *mut c_void) -> i32 = stub;
+    /// Writes the graph of one operator to a file.
+    fn aclGenGraphAndDumpForOp(opType: *const c_char, numInputs: i32, inputDesc: *mut *const c_void, inputs: *mut *const c_void, numOutputs: i32, outputDesc: *mut *const c_void, outputs: *mut *mut c_void, attr: *mut c_void, engineType: u32, graphDumpPath: *const c_char, graphDumpOpt: *mut c_void) -> i32 = stub;
+    /// Creates options for aclGenGraphAndDumpForOp.
+    fn aclCreateGraphDumpOpt() -> *mut c_void = stub_value(std::ptr::null_mut());
+    /// Destroys options for aclGenGraphAndDumpForOp.
+    fn aclDestroyGraphDumpOpt(graphDumpOpt: *mut c_void) -> i32 = stub;
 }

@@ -10,60 +10,20 @@
 
 use std::ffi::c_void;
 
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{calls, types};
 use crate::raw;
 
-/// Blocks new work of a process before a snapshot.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtSnapShotProcessLock, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(pid), raw::ArgBits::word(reserve)]
-        })?;
-        jumar_acl::snapshot::aclrtSnapShotProcessLock(cx, pid, reserve.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Unblocks new work of a process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSnapShotProcessUnlock(pid: i32, reserve: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtSnapShotProcessUnlock, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(pid), raw::ArgBits::word(reserve)]
-        })?;
-        jumar_acl::snapshot::aclrtSnapShotProcessUnlock(cx, pid, reserve.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Saves the device state of a process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSnapShotProcessBackup(
-    pid: i32,
-    args: *mut types::aclrtSnapShotBackupArgs,
-) -> i32 {
-    raw::status(&calls::aclrtSnapShotProcessBackup, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(pid), raw::ArgBits::word(args)])?;
-        // SAFETY: the caller guarantees that `args` is null or the address of a value.
-        let args = unsafe { raw::input(args, "args") }?;
-        jumar_acl::snapshot::aclrtSnapShotProcessBackup(cx, pid, args)?;
-        Ok(())
-    })
-}
-
-/// Restores the device state of a process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSnapShotProcessRestore(
-    pid: i32,
-    args: *mut types::aclrtSnapShotRestoreArgs,
-) -> i32 {
-    raw::status(&calls::aclrtSnapShotProcessRestore, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(pid), raw::ArgBits::word(args)])?;
-        // SAFETY: the caller guarantees that `args` is null or the address of a value.
-        let args = unsafe { raw::input(args, "args") }?;
-        jumar_acl::snapshot::aclrtSnapShotProcessRestore(cx, pid, args)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Blocks new work of a process before a snapshot.
+    fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void) -> i32 =
+        status in snapshot(pid plain, reserve address) -> ();
+    /// Unblocks new work of a process.
+    fn aclrtSnapShotProcessUnlock(pid: i32, reserve: *mut c_void) -> i32 =
+        status in snapshot(pid plain, reserve address) -> ();
+    /// Saves the device state of a process.
+    fn aclrtSnapShotProcessBackup(pid: i32, args: *mut types::aclrtSnapShotBackupArgs) -> i32 =
+        status in snapshot(pid plain, args input) -> ();
+    /// Restores the device state of a process.
+    fn aclrtSnapShotProcessRestore(pid: i32, args: *mut types::aclrtSnapShotRestoreArgs) -> i32 =
+        status in snapshot(pid plain, args input) -> ();
 }

@@ -11,461 +11,89 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Sets whether a stream continues after a failed task.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u64) -> i32 {
-    raw::status(&calls::aclrtSetStreamFailureMode, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(mode)]
-        })?;
-        jumar_acl::stream::aclrtSetStreamFailureMode(cx, raw::handle(stream), mode)?;
-        Ok(())
-    })
-}
-
-/// Returns the id of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamGetId(stream: *mut c_void, streamId: *mut i32) -> i32 {
-    raw::status(&calls::aclrtStreamGetId, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(streamId)]
-        })?;
-        // SAFETY: the caller guarantees that `streamId` is null or the address of a variable.
-        let streamId_out = unsafe { raw::Out::<i32>::new(streamId.cast(), "streamId") }?;
-        let streamId_value = jumar_acl::stream::aclrtStreamGetId(cx, raw::handle(stream))?;
-        streamId_out.set(streamId_value);
-        Ok(())
-    })
-}
-
-/// Creates a configuration for streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateStreamConfigHandle() -> *mut types::aclrtStreamConfigHandle {
-    raw::value(
-        &calls::aclrtCreateStreamConfigHandle,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::stream::aclrtCreateStreamConfigHandle(cx)?;
-            Ok(raw::pointer(answer).cast())
-        },
-    )
-}
-
-/// Destroys a configuration for streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyStreamConfigHandle(
-    handle: *mut types::aclrtStreamConfigHandle,
-) -> i32 {
-    raw::status(&calls::aclrtDestroyStreamConfigHandle, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::stream::aclrtDestroyStreamConfigHandle(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Sets one option of a stream configuration.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetStreamConfigOpt(
-    handle: *mut types::aclrtStreamConfigHandle,
-    attr: u32,
-    attrValue: *const c_void,
-    valueSize: usize,
-) -> i32 {
-    raw::status(&calls::aclrtSetStreamConfigOpt, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(attrValue),
-                raw::ArgBits::word(valueSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `attrValue` is null or an array of that many values.
-        let attrValue = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
-        jumar_acl::stream::aclrtSetStreamConfigOpt(
-            cx,
-            raw::handle(handle),
-            attr,
-            attrValue,
-            valueSize,
-        )?;
-        Ok(())
-    })
-}
-
-/// Creates a stream in the current context.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateStream(stream: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCreateStream, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
-        let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
-        let stream_value = jumar_acl::stream::aclrtCreateStream(cx)?;
-        stream_out.set(stream_value);
-        Ok(())
-    })
-}
-
-/// Creates a stream with a configuration.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateStreamV2(
-    stream: *mut *mut c_void,
-    handle: *const types::aclrtStreamConfigHandle,
-) -> i32 {
-    raw::status(&calls::aclrtCreateStreamV2, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(handle)]
-        })?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
-        let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
-        let stream_value = jumar_acl::stream::aclrtCreateStreamV2(cx, raw::handle(handle))?;
-        stream_out.set(stream_value);
-        Ok(())
-    })
-}
-
-/// Creates a stream with a priority and flags.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCreateStreamWithConfig(
-    stream: *mut *mut c_void,
-    priority: u32,
-    flag: u32,
-) -> i32 {
-    raw::status(&calls::aclrtCreateStreamWithConfig, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(priority),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
-        let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
-        let stream_value = jumar_acl::stream::aclrtCreateStreamWithConfig(cx, priority, flag)?;
-        stream_out.set(stream_value);
-        Ok(())
-    })
-}
-
-/// Waits for the tasks of a stream and destroys it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyStream(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyStream, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::stream::aclrtDestroyStream(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Destroys a stream without waiting for its tasks.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDestroyStreamForce(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtDestroyStreamForce, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::stream::aclrtDestroyStreamForce(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Waits until everything queued on a stream is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSynchronizeStream(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtSynchronizeStream, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::stream::aclrtSynchronizeStream(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Waits until everything queued on a stream is done, with a time limit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSynchronizeStreamWithTimeout(
-    stream: *mut c_void,
-    timeout: i32,
-) -> i32 {
-    raw::status(&calls::aclrtSynchronizeStreamWithTimeout, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(timeout)]
-        })?;
-        jumar_acl::stream::aclrtSynchronizeStreamWithTimeout(cx, raw::handle(stream), timeout)?;
-        Ok(())
-    })
-}
-
-/// Returns whether everything queued on a stream is done.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32) -> i32 {
-    raw::status(&calls::aclrtStreamQuery, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(status)]
-        })?;
-        // SAFETY: the caller guarantees that `status` is null or the address of a variable.
-        let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
-        let status_value = jumar_acl::stream::aclrtStreamQuery(cx, raw::handle(stream))?;
-        status_out.set(status_value);
-        Ok(())
-    })
-}
-
-/// Returns the priority a stream was created with.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamGetPriority(stream: *mut c_void, priority: *mut u32) -> i32 {
-    raw::status(&calls::aclrtStreamGetPriority, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(priority)]
-        })?;
-        // SAFETY: the caller guarantees that `priority` is null or the address of a variable.
-        let priority_out = unsafe { raw::Out::<u32>::new(priority.cast(), "priority") }?;
-        let priority_value = jumar_acl::stream::aclrtStreamGetPriority(cx, raw::handle(stream))?;
-        priority_out.set(priority_value);
-        Ok(())
-    })
-}
-
-/// Returns the flags a stream was created with.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u32) -> i32 {
-    raw::status(&calls::aclrtStreamGetFlags, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(stream), raw::ArgBits::word(flags)]
-        })?;
-        // SAFETY: the caller guarantees that `flags` is null or the address of a variable.
-        let flags_out = unsafe { raw::Out::<u32>::new(flags.cast(), "flags") }?;
-        let flags_value = jumar_acl::stream::aclrtStreamGetFlags(cx, raw::handle(stream))?;
-        flags_out.set(flags_value);
-        Ok(())
-    })
-}
-
-/// Aborts the tasks of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamAbort(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtStreamAbort, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::stream::aclrtStreamAbort(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Returns how many more streams can be created.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetStreamAvailableNum(streamCount: *mut u32) -> i32 {
-    raw::status(&calls::aclrtGetStreamAvailableNum, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(streamCount)])?;
-        // SAFETY: the caller guarantees that `streamCount` is null or the address of a variable.
-        let streamCount_out = unsafe { raw::Out::<u32>::new(streamCount.cast(), "streamCount") }?;
-        let streamCount_value = jumar_acl::stream::aclrtGetStreamAvailableNum(cx)?;
-        streamCount_out.set(streamCount_value);
-        Ok(())
-    })
-}
-
-/// Sets an attribute of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetStreamAttribute(
-    stream: *mut c_void,
-    stmAttrType: u32,
-    value: *mut types::aclrtStreamAttrValue,
-) -> i32 {
-    raw::status(&calls::aclrtSetStreamAttribute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(stmAttrType),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a value.
-        let value = unsafe { raw::input(value, "value") }?;
-        jumar_acl::stream::aclrtSetStreamAttribute(cx, raw::handle(stream), stmAttrType, value)?;
-        Ok(())
-    })
-}
-
-/// Reads an attribute of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetStreamAttribute(
-    stream: *mut c_void,
-    stmAttrType: u32,
-    value: *mut types::aclrtStreamAttrValue,
-) -> i32 {
-    raw::status(&calls::aclrtGetStreamAttribute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(stmAttrType),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out =
-            unsafe { raw::Out::<types::aclrtStreamAttrValue>::new(value.cast(), "value") }?;
-        let value_value =
-            jumar_acl::stream::aclrtGetStreamAttribute(cx, raw::handle(stream), stmAttrType)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Returns the lowest and highest stream priority of the current device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
-    leastPriority: *mut i32,
-    greatestPriority: *mut i32,
-) -> i32 {
-    raw::status(&calls::aclrtDeviceGetStreamPriorityRange, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(leastPriority),
-                raw::ArgBits::word(greatestPriority),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `leastPriority` is null or the address of a variable.
-        let leastPriority_out =
-            unsafe { raw::Out::<i32>::optional(leastPriority.cast(), "leastPriority") }?;
-        // SAFETY: the caller guarantees that `greatestPriority` is null or the address of a variable.
-        let greatestPriority_out =
-            unsafe { raw::Out::<i32>::optional(greatestPriority.cast(), "greatestPriority") }?;
-        let (leastPriority_value, greatestPriority_value) =
-            jumar_acl::stream::aclrtDeviceGetStreamPriorityRange(cx)?;
-        leastPriority_out.set(leastPriority_value);
-        greatestPriority_out.set(greatestPriority_value);
-        Ok(())
-    })
-}
-
-/// Returns the default stream of the current context.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut *mut c_void) -> i32 {
-    raw::status(&calls::aclrtCtxGetCurrentDefaultStream, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        // SAFETY: the caller guarantees that `stream` is null or the address of a variable.
-        let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
-        let stream_value = jumar_acl::stream::aclrtCtxGetCurrentDefaultStream(cx)?;
-        stream_out.set(stream_value);
-        Ok(())
-    })
-}
-
-/// Returns how many cores a stream may use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetStreamResLimit(
-    stream: *mut c_void,
-    r#type: u32,
-    value: *mut u32,
-) -> i32 {
-    raw::status(&calls::aclrtGetStreamResLimit, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or the address of a variable.
-        let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
-        let value_value =
-            jumar_acl::stream::aclrtGetStreamResLimit(cx, raw::handle(stream), r#type)?;
-        value_out.set(value_value);
-        Ok(())
-    })
-}
-
-/// Sets how many cores a stream may use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSetStreamResLimit(
-    stream: *mut c_void,
-    r#type: u32,
-    value: u32,
-) -> i32 {
-    raw::status(&calls::aclrtSetStreamResLimit, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(stream),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        jumar_acl::stream::aclrtSetStreamResLimit(cx, raw::handle(stream), r#type, value)?;
-        Ok(())
-    })
-}
-
-/// Removes the limits that were set with aclrtSetStreamResLimit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtResetStreamResLimit, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::stream::aclrtResetStreamResLimit(cx, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Starts another stream from within a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtActiveStream(activeStream: *mut c_void, stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtActiveStream, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(activeStream), raw::ArgBits::word(stream)]
-        })?;
-        jumar_acl::capture::aclrtActiveStream(cx, raw::handle(activeStream), raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Compares two values on the device and continues with one of two streams.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtSwitchStream(
-    leftValue: *mut c_void,
-    cond: u32,
-    rightValue: *mut c_void,
-    dataType: u32,
-    trueStream: *mut c_void,
-    falseStream: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtSwitchStream, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(leftValue),
-                raw::ArgBits::word(cond),
-                raw::ArgBits::word(rightValue),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(trueStream),
-                raw::ArgBits::word(falseStream),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `leftValue` is the start of that many bytes, until the call (or the task it queues) is done.
-        let leftValue = unsafe { raw::span(leftValue.cast(), 8, "leftValue") }?;
-        // SAFETY: the caller guarantees that `rightValue` is the start of that many bytes, until the call (or the task it queues) is done.
-        let rightValue = unsafe { raw::span(rightValue.cast(), 8, "rightValue") }?;
-        jumar_acl::capture::aclrtSwitchStream(
-            cx,
-            leftValue,
-            cond,
-            rightValue,
-            dataType,
-            raw::handle(trueStream),
-            raw::handle(falseStream),
-            raw::handle(stream),
-        )?;
-        Ok(())
-    })
-}
-
-/// Stops the running task of a stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtStreamStop(stream: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtStreamStop, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(stream)])?;
-        jumar_acl::stream::aclrtStreamStop(cx, raw::handle(stream))?;
-        Ok(())
-    })
+raw::shims! {
+    /// Sets whether a stream continues after a failed task.
+    fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u64) -> i32 =
+        status in stream(stream handle, mode plain) -> ();
+    /// Returns the id of a stream.
+    fn aclrtStreamGetId(stream: *mut c_void, streamId: *mut i32) -> i32 =
+        status in stream(stream handle) -> (streamId out<i32>);
+    /// Creates a configuration for streams.
+    fn aclrtCreateStreamConfigHandle() -> *mut types::aclrtStreamConfigHandle =
+        value(std::ptr::null_mut(), raw::structure) in stream() -> ();
+    /// Destroys a configuration for streams.
+    fn aclrtDestroyStreamConfigHandle(handle: *mut types::aclrtStreamConfigHandle) -> i32 =
+        status in stream(handle handle) -> ();
+    /// Sets one option of a stream configuration.
+    fn aclrtSetStreamConfigOpt(handle: *mut types::aclrtStreamConfigHandle, attr: u32, attrValue: *const c_void, valueSize: usize) -> i32 =
+        status in stream(handle handle, attr plain, attrValue slice<u8>(valueSize), valueSize plain) -> ();
+    /// Creates a stream in the current context.
+    fn aclrtCreateStream(stream: *mut *mut c_void) -> i32 =
+        status in stream() -> (stream out<Raw>);
+    /// Creates a stream with a configuration.
+    fn aclrtCreateStreamV2(stream: *mut *mut c_void, handle: *const types::aclrtStreamConfigHandle) -> i32 =
+        status in stream(handle handle) -> (stream out<Raw>);
+    /// Creates a stream with a priority and flags.
+    fn aclrtCreateStreamWithConfig(stream: *mut *mut c_void, priority: u32, flag: u32) -> i32 =
+        status in stream(priority plain, flag plain) -> (stream out<Raw>);
+    /// Waits for the tasks of a stream and destroys it.
+    fn aclrtDestroyStream(stream: *mut c_void) -> i32 =
+        status in stream(stream handle) -> ();
+    /// Destroys a stream without waiting for its tasks.
+    fn aclrtDestroyStreamForce(stream: *mut c_void) -> i32 =
+        status in stream(stream handle) -> ();
+    /// Waits until everything queued on a stream is done.
+    fn aclrtSynchronizeStream(stream: *mut c_void) -> i32 =
+        status in stream(stream handle) -> ();
+    /// Waits until everything queued on a stream is done, with a time limit.
+    fn aclrtSynchronizeStreamWithTimeout(stream: *mut c_void, timeout: i32) -> i32 =
+        status in stream(stream handle, timeout plain) -> ();
+    /// Returns whether everything queued on a stream is done.
+    fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32) -> i32 =
+        status in stream(stream handle) -> (status out<u32>);
+    /// Returns the priority a stream was created with.
+    fn aclrtStreamGetPriority(stream: *mut c_void, priority: *mut u32) -> i32 =
+        status in stream(stream handle) -> (priority out<u32>);
+    /// Returns the flags a stream was created with.
+    fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u32) -> i32 =
+        status in stream(stream handle) -> (flags out<u32>);
+    /// Aborts the tasks of a stream.
+    fn aclrtStreamAbort(stream: *mut c_void) -> i32 =
+        status in stream(stream handle) -> ();
+    /// Returns how many more streams can be created.
+    fn aclrtGetStreamAvailableNum(streamCount: *mut u32) -> i32 =
+        status in stream() -> (streamCount out<u32>);
+    /// Sets an attribute of a stream.
+    fn aclrtSetStreamAttribute(stream: *mut c_void, stmAttrType: u32, value: *mut types::aclrtStreamAttrValue) -> i32 =
+        status in stream(stream handle, stmAttrType plain, value input) -> ();
+    /// Reads an attribute of a stream.
+    fn aclrtGetStreamAttribute(stream: *mut c_void, stmAttrType: u32, value: *mut types::aclrtStreamAttrValue) -> i32 =
+        status in stream(stream handle, stmAttrType plain) -> (value out<types::aclrtStreamAttrValue>);
+    /// Returns the lowest and highest stream priority of the current device.
+    fn aclrtDeviceGetStreamPriorityRange(leastPriority: *mut i32, greatestPriority: *mut i32) -> i32 =
+        status in stream() -> (leastPriority optional<i32>, greatestPriority optional<i32>);
+    /// Returns the default stream of the current context.
+    fn aclrtCtxGetCurrentDefaultStream(stream: *mut *mut c_void) -> i32 =
+        status in stream() -> (stream out<Raw>);
+    /// Returns how many cores a stream may use.
+    fn aclrtGetStreamResLimit(stream: *mut c_void, r#type: u32, value: *mut u32) -> i32 =
+        status in stream(stream handle, r#type plain) -> (value out<u32>);
+    /// Sets how many cores a stream may use.
+    fn aclrtSetStreamResLimit(stream: *mut c_void, r#type: u32, value: u32) -> i32 =
+        status in stream(stream handle, r#type plain, value plain) -> ();
+    /// Removes the limits that were set with aclrtSetStreamResLimit.
+    fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 =
+        status in stream(stream handle) -> ();
+    /// Starts another stream from within a stream.
+    fn aclrtActiveStream(activeStream: *mut c_void, stream: *mut c_void) -> i32 =
+        status in capture(activeStream handle, stream handle) -> ();
+    /// Compares two values on the device and continues with one of two streams.
+    fn aclrtSwitchStream(leftValue: *mut c_void, cond: u32, rightValue: *mut c_void, dataType: u32, trueStream: *mut c_void, falseStream: *mut c_void, stream: *mut c_void) -> i32 =
+        status in capture(leftValue span(8), cond plain, rightValue span(8), dataType plain, trueStream handle, falseStream handle, stream handle) -> ();
+    /// Stops the running task of a stream.
+    fn aclrtStreamStop(stream: *mut c_void) -> i32 =
+        status in stream(stream handle) -> ();
 }

@@ -12,352 +12,74 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// Returns the type of an item: a tensor, or the end of a sequence.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i32 {
-    raw::value(&calls::acltdtGetTensorTypeFromItem, -1, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
-        let answer =
-            jumar_acl::tdt_channel::acltdtGetTensorTypeFromItem(cx, raw::handle(dataItem))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the data type of an item.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDataTypeFromItem(dataItem: *mut c_void) -> i32 {
-    raw::value(&calls::acltdtGetDataTypeFromItem, -1, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
-        let answer = jumar_acl::tdt_channel::acltdtGetDataTypeFromItem(cx, raw::handle(dataItem))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the address of an item's data.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mut c_void {
-    raw::value(
-        &calls::acltdtGetDataAddrFromItem,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
-            let answer =
-                jumar_acl::tdt_channel::acltdtGetDataAddrFromItem(cx, raw::handle(dataItem))?;
-            Ok(raw::address(answer))
-        },
-    )
-}
-
-/// Returns the size of an item's data in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usize {
-    raw::value(&calls::acltdtGetDataSizeFromItem, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
-        let answer = jumar_acl::tdt_channel::acltdtGetDataSizeFromItem(cx, raw::handle(dataItem))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the number of dimensions of an item.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDimNumFromItem(dataItem: *mut c_void) -> usize {
-    raw::value(&calls::acltdtGetDimNumFromItem, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
-        let answer = jumar_acl::tdt_channel::acltdtGetDimNumFromItem(cx, raw::handle(dataItem))?;
-        Ok(answer)
-    })
-}
-
-/// Returns which slice of a tensor an item is.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetSliceInfoFromItem(
-    dataItem: *mut c_void,
-    sliceNum: *mut usize,
-    sliceId: *mut usize,
-) -> i32 {
-    raw::status(&calls::acltdtGetSliceInfoFromItem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dataItem),
-                raw::ArgBits::word(sliceNum),
-                raw::ArgBits::word(sliceId),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `sliceNum` is null or the address of a variable.
-        let sliceNum_out = unsafe { raw::Out::<usize>::new(sliceNum.cast(), "sliceNum") }?;
-        // SAFETY: the caller guarantees that `sliceId` is null or the address of a variable.
-        let sliceId_out = unsafe { raw::Out::<usize>::new(sliceId.cast(), "sliceId") }?;
-        let (sliceNum_value, sliceId_value) =
-            jumar_acl::tdt_channel::acltdtGetSliceInfoFromItem(cx, raw::handle(dataItem))?;
-        sliceNum_out.set(sliceNum_value);
-        sliceId_out.set(sliceId_value);
-        Ok(())
-    })
-}
-
-/// Returns the dimensions of an item.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDimsFromItem(
-    dataItem: *mut c_void,
-    dims: *mut i64,
-    dimNum: usize,
-) -> i32 {
-    raw::status(&calls::acltdtGetDimsFromItem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dataItem),
-                raw::ArgBits::word(dims),
-                raw::ArgBits::word(dimNum),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or an array of that many.
-        let dims_out = unsafe { raw::OutArray::<i64>::new(dims.cast(), dimNum, "dims") }?;
-        let dims_value =
-            jumar_acl::tdt_channel::acltdtGetDimsFromItem(cx, raw::handle(dataItem), dimNum)?;
-        dims_out.set(&dims_value)?;
-        Ok(())
-    })
-}
-
-/// Creates an item: a tensor, or the end of a sequence.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateDataItem(
-    tdtType: i32,
-    dims: *const i64,
-    dimNum: usize,
-    dataType: i32,
-    data: *mut c_void,
-    size: usize,
-) -> *mut c_void {
-    raw::value(&calls::acltdtCreateDataItem, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(tdtType),
-                raw::ArgBits::word(dims),
-                raw::ArgBits::word(dimNum),
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
-        let dims = unsafe { raw::slice::<i64>(dims.cast(), dimNum, "dims") }?;
-        // SAFETY: the caller guarantees that `data` is the start of that many bytes, until the call (or the task it queues) is done.
-        let data = unsafe { raw::span(data.cast(), size, "data") }?;
-        let answer = jumar_acl::tdt_channel::acltdtCreateDataItem(
-            cx, tdtType, dims, dimNum, dataType, data, size,
-        )?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys an item, not its data.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyDataItem(dataItem: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtDestroyDataItem, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataItem)])?;
-        jumar_acl::tdt_channel::acltdtDestroyDataItem(cx, raw::handle(dataItem))?;
-        Ok(())
-    })
-}
-
-/// Creates an empty list of items.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateDataset() -> *mut c_void {
-    raw::value(&calls::acltdtCreateDataset, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::tdt_channel::acltdtCreateDataset(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a list of items.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyDataset(dataset: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtDestroyDataset, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
-        jumar_acl::tdt_channel::acltdtDestroyDataset(cx, raw::handle(dataset))?;
-        Ok(())
-    })
-}
-
-/// Returns one item of a list.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDataItem(dataset: *mut c_void, index: usize) -> *mut c_void {
-    raw::value(&calls::acltdtGetDataItem, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(dataset), raw::ArgBits::word(index)]
-        })?;
-        let answer = jumar_acl::tdt_channel::acltdtGetDataItem(cx, raw::handle(dataset), index)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Adds an item to a list.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtAddDataItem(dataset: *mut c_void, dataItem: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtAddDataItem, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(dataset), raw::ArgBits::word(dataItem)]
-        })?;
-        jumar_acl::tdt_channel::acltdtAddDataItem(cx, raw::handle(dataset), raw::handle(dataItem))?;
-        Ok(())
-    })
-}
-
-/// Returns the number of items in a list.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize {
-    raw::value(&calls::acltdtGetDatasetSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
-        let answer = jumar_acl::tdt_channel::acltdtGetDatasetSize(cx, raw::handle(dataset))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the name of a list of items.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_char {
-    raw::value(&calls::acltdtGetDatasetName, c"".as_ptr(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataset)])?;
-        let answer = jumar_acl::tdt_channel::acltdtGetDatasetName(cx, raw::handle(dataset))?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Stops a channel and wakes the threads that wait for it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtStopChannel(handle: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtStopChannel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::tdt_channel::acltdtStopChannel(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Creates a channel to a device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateChannel(deviceId: u32, name: *const c_char) -> *mut c_void {
-    raw::value(&calls::acltdtCreateChannel, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(deviceId), raw::ArgBits::word(name)]
-        })?;
-        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-        let name = unsafe { raw::text(name) };
-        let answer = jumar_acl::tdt_channel::acltdtCreateChannel(cx, deviceId, name)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Creates a channel to a device with a capacity in entries.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateChannelWithCapacity(
-    deviceId: u32,
-    name: *const c_char,
-    capacity: usize,
-) -> *mut c_void {
-    raw::value(
-        &calls::acltdtCreateChannelWithCapacity,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || {
-                [
-                    raw::ArgBits::word(deviceId),
-                    raw::ArgBits::word(name),
-                    raw::ArgBits::word(capacity),
-                ]
-            })?;
-            // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-            let name = unsafe { raw::text(name) };
-            let answer = jumar_acl::tdt_channel::acltdtCreateChannelWithCapacity(
-                cx, deviceId, name, capacity,
-            )?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys a channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyChannel(handle: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtDestroyChannel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::tdt_channel::acltdtDestroyChannel(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Discards the entries of a channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCleanChannel(handle: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtCleanChannel, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::tdt_channel::acltdtCleanChannel(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Sends a list of items through a channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtSendTensor(
-    handle: *mut c_void,
-    dataset: *mut c_void,
-    timeout: i32,
-) -> i32 {
-    raw::status(&calls::acltdtSendTensor, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(timeout),
-            ]
-        })?;
-        jumar_acl::tdt_channel::acltdtSendTensor(
-            cx,
-            raw::handle(handle),
-            raw::handle(dataset),
-            timeout,
-        )?;
-        Ok(())
-    })
-}
-
-/// Receives a list of items from a channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtReceiveTensor(
-    handle: *mut c_void,
-    dataset: *mut c_void,
-    timeout: i32,
-) -> i32 {
-    raw::status(&calls::acltdtReceiveTensor, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(dataset),
-                raw::ArgBits::word(timeout),
-            ]
-        })?;
-        jumar_acl::tdt_channel::acltdtReceiveTensor(
-            cx,
-            raw::handle(handle),
-            raw::handle(dataset),
-            timeout,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns how many entries a channel holds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtQueryChannelSize(handle: *mut c_void, size: *mut usize) -> i32 {
-    raw::status(&calls::acltdtQueryChannelSize, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(handle), raw::ArgBits::word(size)]
-        })?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
-        let size_value = jumar_acl::tdt_channel::acltdtQueryChannelSize(cx, raw::handle(handle))?;
-        size_out.set(size_value);
-        Ok(())
-    })
+raw::shims! {
+    /// Returns the type of an item: a tensor, or the end of a sequence.
+    fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i32 =
+        value(-1, std::convert::identity) in tdt_channel(dataItem handle) -> ();
+    /// Returns the data type of an item.
+    fn acltdtGetDataTypeFromItem(dataItem: *mut c_void) -> i32 =
+        value(-1, std::convert::identity) in tdt_channel(dataItem handle) -> ();
+    /// Returns the address of an item's data.
+    fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::address) in tdt_channel(dataItem handle) -> ();
+    /// Returns the size of an item's data in bytes.
+    fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usize =
+        value(0, std::convert::identity) in tdt_channel(dataItem handle) -> ();
+    /// Returns the number of dimensions of an item.
+    fn acltdtGetDimNumFromItem(dataItem: *mut c_void) -> usize =
+        value(0, std::convert::identity) in tdt_channel(dataItem handle) -> ();
+    /// Returns which slice of a tensor an item is.
+    fn acltdtGetSliceInfoFromItem(dataItem: *mut c_void, sliceNum: *mut usize, sliceId: *mut usize) -> i32 =
+        status in tdt_channel(dataItem handle) -> (sliceNum out<usize>, sliceId out<usize>);
+    /// Returns the dimensions of an item.
+    fn acltdtGetDimsFromItem(dataItem: *mut c_void, dims: *mut i64, dimNum: usize) -> i32 =
+        status in tdt_channel(dataItem handle, dimNum plain) -> (dims array<i64>(dimNum));
+    /// Creates an item: a tensor, or the end of a sequence.
+    fn acltdtCreateDataItem(tdtType: i32, dims: *const i64, dimNum: usize, dataType: i32, data: *mut c_void, size: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_channel(tdtType plain, dims slice<i64>(dimNum), dimNum plain, dataType plain, data span(size), size plain) -> ();
+    /// Destroys an item, not its data.
+    fn acltdtDestroyDataItem(dataItem: *mut c_void) -> i32 =
+        status in tdt_channel(dataItem handle) -> ();
+    /// Creates an empty list of items.
+    fn acltdtCreateDataset() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_channel() -> ();
+    /// Destroys a list of items.
+    fn acltdtDestroyDataset(dataset: *mut c_void) -> i32 =
+        status in tdt_channel(dataset handle) -> ();
+    /// Returns one item of a list.
+    fn acltdtGetDataItem(dataset: *mut c_void, index: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_channel(dataset handle, index plain) -> ();
+    /// Adds an item to a list.
+    fn acltdtAddDataItem(dataset: *mut c_void, dataItem: *mut c_void) -> i32 =
+        status in tdt_channel(dataset handle, dataItem handle) -> ();
+    /// Returns the number of items in a list.
+    fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize =
+        value(0, std::convert::identity) in tdt_channel(dataset handle) -> ();
+    /// Returns the name of a list of items.
+    fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_char =
+        value(c"".as_ptr(), raw::text_address) in tdt_channel(dataset handle) -> ();
+    /// Stops a channel and wakes the threads that wait for it.
+    fn acltdtStopChannel(handle: *mut c_void) -> i32 =
+        status in tdt_channel(handle handle) -> ();
+    /// Creates a channel to a device.
+    fn acltdtCreateChannel(deviceId: u32, name: *const c_char) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_channel(deviceId plain, name text) -> ();
+    /// Creates a channel to a device with a capacity in entries.
+    fn acltdtCreateChannelWithCapacity(deviceId: u32, name: *const c_char, capacity: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_channel(deviceId plain, name text, capacity plain) -> ();
+    /// Destroys a channel.
+    fn acltdtDestroyChannel(handle: *mut c_void) -> i32 =
+        status in tdt_channel(handle handle) -> ();
+    /// Discards the entries of a channel.
+    fn acltdtCleanChannel(handle: *mut c_void) -> i32 =
+        status in tdt_channel(handle handle) -> ();
+    /// Sends a list of items through a channel.
+    fn acltdtSendTensor(handle: *mut c_void, dataset: *mut c_void, timeout: i32) -> i32 =
+        status in tdt_channel(handle handle, dataset handle, timeout plain) -> ();
+    /// Receives a list of items from a channel.
+    fn acltdtReceiveTensor(handle: *mut c_void, dataset: *mut c_void, timeout: i32) -> i32 =
+        status in tdt_channel(handle handle, dataset handle, timeout plain) -> ();
+    /// Returns how many entries a channel holds.
+    fn acltdtQueryChannelSize(handle: *mut c_void, size: *mut usize) -> i32 =
+        status in tdt_channel(handle handle) -> (size out<usize>);
 }

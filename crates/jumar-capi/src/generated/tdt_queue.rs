@@ -11,612 +11,113 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::raw;
 
-/// Creates a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateQueue(attr: *mut c_void, qid: *mut u32) -> i32 {
-    raw::status(&calls::acltdtCreateQueue, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(attr), raw::ArgBits::word(qid)])?;
-        // SAFETY: the caller guarantees that `qid` is null or the address of a variable.
-        let qid_out = unsafe { raw::Out::<u32>::new(qid.cast(), "qid") }?;
-        let qid_value = jumar_acl::tdt_queue::acltdtCreateQueue(cx, raw::handle(attr))?;
-        qid_out.set(qid_value);
-        Ok(())
-    })
-}
-
-/// Destroys a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyQueue(qid: u32) -> i32 {
-    raw::status(&calls::acltdtDestroyQueue, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(qid)])?;
-        jumar_acl::tdt_queue::acltdtDestroyQueue(cx, qid)?;
-        Ok(())
-    })
-}
-
-/// Puts a buffer into a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtEnqueue(qid: u32, buf: *mut c_void, timeout: i32) -> i32 {
-    raw::status(&calls::acltdtEnqueue, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(qid),
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(timeout),
-            ]
-        })?;
-        jumar_acl::tdt_queue::acltdtEnqueue(cx, qid, raw::handle(buf), timeout)?;
-        Ok(())
-    })
-}
-
-/// Takes a buffer out of a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDequeue(qid: u32, buf: *mut *mut c_void, timeout: i32) -> i32 {
-    raw::status(&calls::acltdtDequeue, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(qid),
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(timeout),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
-        let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
-        let buf_value = jumar_acl::tdt_queue::acltdtDequeue(cx, qid, timeout)?;
-        buf_out.set(buf_value);
-        Ok(())
-    })
-}
-
-/// Puts a copy of data into a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtEnqueueData(
-    qid: u32,
-    data: *const c_void,
-    dataSize: usize,
-    userData: *const c_void,
-    userDataSize: usize,
-    timeout: i32,
-    rsv: u32,
-) -> i32 {
-    raw::status(&calls::acltdtEnqueueData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(qid),
-                raw::ArgBits::word(data),
-                raw::ArgBits::word(dataSize),
-                raw::ArgBits::word(userData),
-                raw::ArgBits::word(userDataSize),
-                raw::ArgBits::word(timeout),
-                raw::ArgBits::word(rsv),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `data` is null or an array of that many values.
-        let data = unsafe { raw::slice::<u8>(data.cast(), dataSize, "data") }?;
-        // SAFETY: the caller guarantees that `userData` is null or an array of that many values.
-        let userData = unsafe { raw::slice::<u8>(userData.cast(), userDataSize, "userData") }?;
-        jumar_acl::tdt_queue::acltdtEnqueueData(
-            cx,
-            qid,
-            data,
-            dataSize,
-            userData,
-            userDataSize,
-            timeout,
-            rsv,
-        )?;
-        Ok(())
-    })
-}
-
-/// Grants another process rights to a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGrantQueue(
-    qid: u32,
-    pid: i32,
-    permission: u32,
-    timeout: i32,
-) -> i32 {
-    raw::status(&calls::acltdtGrantQueue, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(qid),
-                raw::ArgBits::word(pid),
-                raw::ArgBits::word(permission),
-                raw::ArgBits::word(timeout),
-            ]
-        })?;
-        jumar_acl::tdt_queue::acltdtGrantQueue(cx, qid, pid, permission, timeout)?;
-        Ok(())
-    })
-}
-
-/// Attaches to a queue of another process.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *mut u32) -> i32 {
-    raw::status(&calls::acltdtAttachQueue, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(qid),
-                raw::ArgBits::word(timeout),
-                raw::ArgBits::word(permission),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `permission` is null or the address of a variable.
-        let permission_out = unsafe { raw::Out::<u32>::new(permission.cast(), "permission") }?;
-        let permission_value = jumar_acl::tdt_queue::acltdtAttachQueue(cx, qid, timeout)?;
-        permission_out.set(permission_value);
-        Ok(())
-    })
-}
-
-/// Connects queues.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtBindQueueRoutes(qRouteList: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtBindQueueRoutes, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(qRouteList)])?;
-        jumar_acl::tdt_queue::acltdtBindQueueRoutes(cx, raw::handle(qRouteList))?;
-        Ok(())
-    })
-}
-
-/// Disconnects queues.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtUnbindQueueRoutes(qRouteList: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtUnbindQueueRoutes, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(qRouteList)])?;
-        jumar_acl::tdt_queue::acltdtUnbindQueueRoutes(cx, raw::handle(qRouteList))?;
-        Ok(())
-    })
-}
-
-/// Lists connections of queues.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtQueryQueueRoutes(
-    queryInfo: *mut c_void,
-    qRouteList: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acltdtQueryQueueRoutes, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(queryInfo),
-                raw::ArgBits::word(qRouteList),
-            ]
-        })?;
-        jumar_acl::tdt_queue::acltdtQueryQueueRoutes(
-            cx,
-            raw::handle(queryInfo),
-            raw::handle(qRouteList),
-        )?;
-        Ok(())
-    })
-}
-
-/// Allocates a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtAllocBuf(size: usize, r#type: u32, buf: *mut *mut c_void) -> i32 {
-    raw::status(&calls::acltdtAllocBuf, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(buf),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
-        let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
-        let buf_value = jumar_acl::tdt_queue::acltdtAllocBuf(cx, size, r#type)?;
-        buf_out.set(buf_value);
-        Ok(())
-    })
-}
-
-/// Frees a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtFreeBuf(buf: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtFreeBuf, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf)])?;
-        jumar_acl::tdt_queue::acltdtFreeBuf(cx, raw::handle(buf))?;
-        Ok(())
-    })
-}
-
-/// Reads address and size of a buffer's data.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetBufData(
-    buf: *mut c_void,
-    dataPtr: *mut *mut c_void,
-    size: *mut usize,
-) -> i32 {
-    raw::status(&calls::acltdtGetBufData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(dataPtr),
-                raw::ArgBits::word(size),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dataPtr` is null or the address of a variable.
-        let dataPtr_out = unsafe { raw::Out::<usize>::new(dataPtr.cast(), "dataPtr") }?;
-        // SAFETY: the caller guarantees that `size` is null or the address of a variable.
-        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
-        let (dataPtr_value, size_value) =
-            jumar_acl::tdt_queue::acltdtGetBufData(cx, raw::handle(buf))?;
-        dataPtr_out.set(dataPtr_value);
-        size_out.set(size_value);
-        Ok(())
-    })
-}
-
-/// Sets how much of a buffer is in use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 {
-    raw::status(&calls::acltdtSetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
-        jumar_acl::tdt_queue::acltdtSetBufDataLen(cx, raw::handle(buf), len)?;
-        Ok(())
-    })
-}
-
-/// Returns how much of a buffer is in use.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
-    raw::status(&calls::acltdtGetBufDataLen, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(len)])?;
-        // SAFETY: the caller guarantees that `len` is null or the address of a variable.
-        let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
-        let len_value = jumar_acl::tdt_queue::acltdtGetBufDataLen(cx, raw::handle(buf))?;
-        len_out.set(len_value);
-        Ok(())
-    })
-}
-
-/// Adds a buffer to a chain.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtAppendBufChain, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(headBuf), raw::ArgBits::word(buf)]
-        })?;
-        jumar_acl::tdt_queue::acltdtAppendBufChain(cx, raw::handle(headBuf), raw::handle(buf))?;
-        Ok(())
-    })
-}
-
-/// Returns the number of buffers of a chain.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
-    raw::status(&calls::acltdtGetBufChainNum, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(headBuf), raw::ArgBits::word(num)]
-        })?;
-        // SAFETY: the caller guarantees that `num` is null or the address of a variable.
-        let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
-        let num_value = jumar_acl::tdt_queue::acltdtGetBufChainNum(cx, raw::handle(headBuf))?;
-        num_out.set(num_value);
-        Ok(())
-    })
-}
-
-/// Reads one buffer of a chain.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetBufFromChain(
-    headBuf: *mut c_void,
-    index: u32,
-    buf: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::acltdtGetBufFromChain, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(headBuf),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(buf),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `buf` is null or the address of a variable.
-        let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
-        let buf_value =
-            jumar_acl::tdt_queue::acltdtGetBufFromChain(cx, raw::handle(headBuf), index)?;
-        buf_out.set(buf_value);
-        Ok(())
-    })
-}
-
-/// Returns the program's own data of a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetBufUserData(
-    buf: *mut c_void,
-    dataPtr: *mut c_void,
-    size: usize,
-    offset: usize,
-) -> i32 {
-    raw::status(&calls::acltdtGetBufUserData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(dataPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(offset),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many.
-        let dataPtr_out = unsafe { raw::OutArray::<u8>::new(dataPtr.cast(), size, "dataPtr") }?;
-        let dataPtr_value =
-            jumar_acl::tdt_queue::acltdtGetBufUserData(cx, raw::handle(buf), size, offset)?;
-        dataPtr_out.set(&dataPtr_value)?;
-        Ok(())
-    })
-}
-
-/// Writes the program's own data of a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtSetBufUserData(
-    buf: *mut c_void,
-    dataPtr: *const c_void,
-    size: usize,
-    offset: usize,
-) -> i32 {
-    raw::status(&calls::acltdtSetBufUserData, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(buf),
-                raw::ArgBits::word(dataPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(offset),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dataPtr` is null or an array of that many values.
-        let dataPtr = unsafe { raw::slice::<u8>(dataPtr.cast(), size, "dataPtr") }?;
-        jumar_acl::tdt_queue::acltdtSetBufUserData(cx, raw::handle(buf), dataPtr, size, offset)?;
-        Ok(())
-    })
-}
-
-/// Creates a second reference to a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
-    raw::status(&calls::acltdtCopyBufRef, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(buf), raw::ArgBits::word(newBuf)])?;
-        // SAFETY: the caller guarantees that `newBuf` is null or the address of a variable.
-        let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
-        let newBuf_value = jumar_acl::tdt_queue::acltdtCopyBufRef(cx, raw::handle(buf))?;
-        newBuf_out.set(newBuf_value);
-        Ok(())
-    })
-}
-
-/// Creates attributes for a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateQueueAttr() -> *mut c_void {
-    raw::value(&calls::acltdtCreateQueueAttr, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || [])?;
-        let answer = jumar_acl::tdt_queue::acltdtCreateQueueAttr(cx)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys attributes for a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyQueueAttr(attr: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtDestroyQueueAttr, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(attr)])?;
-        jumar_acl::tdt_queue::acltdtDestroyQueueAttr(cx, raw::handle(attr))?;
-        Ok(())
-    })
-}
-
-/// Reads one attribute for a queue.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetQueueAttr(
-    attr: *mut c_void,
-    r#type: u32,
-    len: usize,
-    paramRetSize: *mut usize,
-    param: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acltdtGetQueueAttr, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(attr),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(len),
-                raw::ArgBits::word(paramRetSize),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
-        let paramRetSize_out =
-            unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many.
-        let param_out = unsafe { raw::OutArray::<u8>::new(param.cast(), len, "param") }?;
-        let (paramRetSize_value, param_value) =
-            jumar_acl::tdt_queue::acltdtGetQueueAttr(cx, raw::handle(attr), r#type, len)?;
-        paramRetSize_out.set(paramRetSize_value);
-        param_out.set(&param_value)?;
-        Ok(())
-    })
-}
-
-/// Creates a connection between two queues.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateQueueRoute(srcId: u32, dstId: u32) -> *mut c_void {
-    raw::value(&calls::acltdtCreateQueueRoute, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(srcId), raw::ArgBits::word(dstId)]
-        })?;
-        let answer = jumar_acl::tdt_queue::acltdtCreateQueueRoute(cx, srcId, dstId)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a connection between two queues.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyQueueRoute(route: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtDestroyQueueRoute, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(route)])?;
-        jumar_acl::tdt_queue::acltdtDestroyQueueRoute(cx, raw::handle(route))?;
-        Ok(())
-    })
-}
-
-/// Reads one number of a connection.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetQueueRouteParam(
-    route: *mut c_void,
-    r#type: u32,
-    len: usize,
-    paramRetSize: *mut usize,
-    param: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acltdtGetQueueRouteParam, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(route),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(len),
-                raw::ArgBits::word(paramRetSize),
-                raw::ArgBits::word(param),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `paramRetSize` is null or the address of a variable.
-        let paramRetSize_out =
-            unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
-        // SAFETY: the caller guarantees that `param` is null or an array of that many.
-        let param_out = unsafe { raw::OutArray::<u8>::new(param.cast(), len, "param") }?;
-        let (paramRetSize_value, param_value) =
-            jumar_acl::tdt_queue::acltdtGetQueueRouteParam(cx, raw::handle(route), r#type, len)?;
-        paramRetSize_out.set(paramRetSize_value);
-        param_out.set(&param_value)?;
-        Ok(())
-    })
-}
-
-/// Creates an empty list of connections.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateQueueRouteList() -> *mut c_void {
-    raw::value(
-        &calls::acltdtCreateQueueRouteList,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::tdt_queue::acltdtCreateQueueRouteList(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys a list of connections.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyQueueRouteList(routeList: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtDestroyQueueRouteList, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(routeList)])?;
-        jumar_acl::tdt_queue::acltdtDestroyQueueRouteList(cx, raw::handle(routeList))?;
-        Ok(())
-    })
-}
-
-/// Adds a connection to a list.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtAddQueueRoute(routeList: *mut c_void, route: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtAddQueueRoute, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(routeList), raw::ArgBits::word(route)]
-        })?;
-        jumar_acl::tdt_queue::acltdtAddQueueRoute(cx, raw::handle(routeList), raw::handle(route))?;
-        Ok(())
-    })
-}
-
-/// Reads one connection of a list.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetQueueRoute(
-    routeList: *mut c_void,
-    index: usize,
-    route: *mut c_void,
-) -> i32 {
-    raw::status(&calls::acltdtGetQueueRoute, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(routeList),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(route),
-            ]
-        })?;
-        jumar_acl::tdt_queue::acltdtGetQueueRoute(
-            cx,
-            raw::handle(routeList),
-            index,
-            raw::handle(route),
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the number of connections in a list.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtGetQueueRouteNum(routeList: *mut c_void) -> usize {
-    raw::value(&calls::acltdtGetQueueRouteNum, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(routeList)])?;
-        let answer = jumar_acl::tdt_queue::acltdtGetQueueRouteNum(cx, raw::handle(routeList))?;
-        Ok(answer)
-    })
-}
-
-/// Creates a query for connections.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
-    raw::value(
-        &calls::acltdtCreateQueueRouteQueryInfo,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [])?;
-            let answer = jumar_acl::tdt_queue::acltdtCreateQueueRouteQueryInfo(cx)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Destroys a query for connections.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtDestroyQueueRouteQueryInfo(info: *mut c_void) -> i32 {
-    raw::status(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(info)])?;
-        jumar_acl::tdt_queue::acltdtDestroyQueueRouteQueryInfo(cx, raw::handle(info))?;
-        Ok(())
-    })
-}
-
-/// Sets one attribute of a query for connections.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn acltdtSetQueueRouteQueryInfo(
-    param: *mut c_void,
-    r#type: u32,
-    len: usize,
-    value: *const c_void,
-) -> i32 {
-    raw::status(&calls::acltdtSetQueueRouteQueryInfo, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(param),
-                raw::ArgBits::word(r#type),
-                raw::ArgBits::word(len),
-                raw::ArgBits::word(value),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `value` is null or an array of that many values.
-        let value = unsafe { raw::slice::<u8>(value.cast(), len, "value") }?;
-        jumar_acl::tdt_queue::acltdtSetQueueRouteQueryInfo(
-            cx,
-            raw::handle(param),
-            r#type,
-            len,
-            value,
-        )?;
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a queue.
+    fn acltdtCreateQueue(attr: *mut c_void, qid: *mut u32) -> i32 =
+        status in tdt_queue(attr handle) -> (qid out<u32>);
+    /// Destroys a queue.
+    fn acltdtDestroyQueue(qid: u32) -> i32 =
+        status in tdt_queue(qid plain) -> ();
+    /// Puts a buffer into a queue.
+    fn acltdtEnqueue(qid: u32, buf: *mut c_void, timeout: i32) -> i32 =
+        status in tdt_queue(qid plain, buf handle, timeout plain) -> ();
+    /// Takes a buffer out of a queue.
+    fn acltdtDequeue(qid: u32, buf: *mut *mut c_void, timeout: i32) -> i32 =
+        status in tdt_queue(qid plain, timeout plain) -> (buf out<Raw>);
+    /// Puts a copy of data into a queue.
+    fn acltdtEnqueueData(qid: u32, data: *const c_void, dataSize: usize, userData: *const c_void, userDataSize: usize, timeout: i32, rsv: u32) -> i32 =
+        status in tdt_queue(qid plain, data slice<u8>(dataSize), dataSize plain, userData slice<u8>(userDataSize), userDataSize plain, timeout plain, rsv plain) -> ();
+    /// Grants another process rights to a queue.
+    fn acltdtGrantQueue(qid: u32, pid: i32, permission: u32, timeout: i32) -> i32 =
+        status in tdt_queue(qid plain, pid plain, permission plain, timeout plain) -> ();
+    /// Attaches to a queue of another process.
+    fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *mut u32) -> i32 =
+        status in tdt_queue(qid plain, timeout plain) -> (permission out<u32>);
+    /// Connects queues.
+    fn acltdtBindQueueRoutes(qRouteList: *mut c_void) -> i32 =
+        status in tdt_queue(qRouteList handle) -> ();
+    /// Disconnects queues.
+    fn acltdtUnbindQueueRoutes(qRouteList: *mut c_void) -> i32 =
+        status in tdt_queue(qRouteList handle) -> ();
+    /// Lists connections of queues.
+    fn acltdtQueryQueueRoutes(queryInfo: *mut c_void, qRouteList: *mut c_void) -> i32 =
+        status in tdt_queue(queryInfo handle, qRouteList handle) -> ();
+    /// Allocates a buffer.
+    fn acltdtAllocBuf(size: usize, r#type: u32, buf: *mut *mut c_void) -> i32 =
+        status in tdt_queue(size plain, r#type plain) -> (buf out<Raw>);
+    /// Frees a buffer.
+    fn acltdtFreeBuf(buf: *mut c_void) -> i32 =
+        status in tdt_queue(buf handle) -> ();
+    /// Reads address and size of a buffer's data.
+    fn acltdtGetBufData(buf: *mut c_void, dataPtr: *mut *mut c_void, size: *mut usize) -> i32 =
+        status in tdt_queue(buf handle) -> (dataPtr out<usize>, size out<usize>);
+    /// Sets how much of a buffer is in use.
+    fn acltdtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 =
+        status in tdt_queue(buf handle, len plain) -> ();
+    /// Returns how much of a buffer is in use.
+    fn acltdtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 =
+        status in tdt_queue(buf handle) -> (len out<usize>);
+    /// Adds a buffer to a chain.
+    fn acltdtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 =
+        status in tdt_queue(headBuf handle, buf handle) -> ();
+    /// Returns the number of buffers of a chain.
+    fn acltdtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 =
+        status in tdt_queue(headBuf handle) -> (num out<u32>);
+    /// Reads one buffer of a chain.
+    fn acltdtGetBufFromChain(headBuf: *mut c_void, index: u32, buf: *mut *mut c_void) -> i32 =
+        status in tdt_queue(headBuf handle, index plain) -> (buf out<Raw>);
+    /// Returns the program's own data of a buffer.
+    fn acltdtGetBufUserData(buf: *mut c_void, dataPtr: *mut c_void, size: usize, offset: usize) -> i32 =
+        status in tdt_queue(buf handle, size plain, offset plain) -> (dataPtr array<u8>(size));
+    /// Writes the program's own data of a buffer.
+    fn acltdtSetBufUserData(buf: *mut c_void, dataPtr: *const c_void, size: usize, offset: usize) -> i32 =
+        status in tdt_queue(buf handle, dataPtr slice<u8>(size), size plain, offset plain) -> ();
+    /// Creates a second reference to a buffer.
+    fn acltdtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 =
+        status in tdt_queue(buf handle) -> (newBuf out<Raw>);
+    /// Creates attributes for a queue.
+    fn acltdtCreateQueueAttr() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_queue() -> ();
+    /// Destroys attributes for a queue.
+    fn acltdtDestroyQueueAttr(attr: *mut c_void) -> i32 =
+        status in tdt_queue(attr handle) -> ();
+    /// Reads one attribute for a queue.
+    fn acltdtGetQueueAttr(attr: *mut c_void, r#type: u32, len: usize, paramRetSize: *mut usize, param: *mut c_void) -> i32 =
+        status in tdt_queue(attr handle, r#type plain, len plain) -> (paramRetSize out<usize>, param array<u8>(len));
+    /// Creates a connection between two queues.
+    fn acltdtCreateQueueRoute(srcId: u32, dstId: u32) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_queue(srcId plain, dstId plain) -> ();
+    /// Destroys a connection between two queues.
+    fn acltdtDestroyQueueRoute(route: *mut c_void) -> i32 =
+        status in tdt_queue(route handle) -> ();
+    /// Reads one number of a connection.
+    fn acltdtGetQueueRouteParam(route: *mut c_void, r#type: u32, len: usize, paramRetSize: *mut usize, param: *mut c_void) -> i32 =
+        status in tdt_queue(route handle, r#type plain, len plain) -> (paramRetSize out<usize>, param array<u8>(len));
+    /// Creates an empty list of connections.
+    fn acltdtCreateQueueRouteList() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_queue() -> ();
+    /// Destroys a list of connections.
+    fn acltdtDestroyQueueRouteList(routeList: *mut c_void) -> i32 =
+        status in tdt_queue(routeList handle) -> ();
+    /// Adds a connection to a list.
+    fn acltdtAddQueueRoute(routeList: *mut c_void, route: *mut c_void) -> i32 =
+        status in tdt_queue(routeList handle, route handle) -> ();
+    /// Reads one connection of a list.
+    fn acltdtGetQueueRoute(routeList: *mut c_void, index: usize, route: *mut c_void) -> i32 =
+        status in tdt_queue(routeList handle, index plain, route handle) -> ();
+    /// Returns the number of connections in a list.
+    fn acltdtGetQueueRouteNum(routeList: *mut c_void) -> usize =
+        value(0, std::convert::identity) in tdt_queue(routeList handle) -> ();
+    /// Creates a query for connections.
+    fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tdt_queue() -> ();
+    /// Destroys a query for connections.
+    fn acltdtDestroyQueueRouteQueryInfo(info: *mut c_void) -> i32 =
+        status in tdt_queue(info handle) -> ();
+    /// Sets one attribute of a query for connections.
+    fn acltdtSetQueueRouteQueryInfo(param: *mut c_void, r#type: u32, len: usize, value: *const c_void) -> i32 =
+        status in tdt_queue(param handle, r#type plain, len plain, value slice<u8>(len)) -> ();
 }

@@ -9,443 +9,86 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::acl::Raw;
-use crate::acl::calls;
+use crate::acl::{Raw, calls};
 use crate::raw;
 
-/// Creates a tensor description from data type, dimensions and format.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclCreateTensorDesc(
-    dataType: i32,
-    numDims: i32,
-    dims: *const i64,
-    format: i32,
-) -> *mut c_void {
-    raw::value(&calls::aclCreateTensorDesc, std::ptr::null_mut(), |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(dataType),
-                raw::ArgBits::word(numDims),
-                raw::ArgBits::word(dims),
-                raw::ArgBits::word(format),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
-        let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
-        let answer =
-            jumar_acl::tensor_desc::aclCreateTensorDesc(cx, dataType, numDims, dims, format)?;
-        Ok(raw::pointer(answer))
-    })
-}
-
-/// Destroys a tensor description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDestroyTensorDesc(desc: *mut c_void) {
-    raw::value(&calls::aclDestroyTensorDesc, (), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-        jumar_acl::tensor_desc::aclDestroyTensorDesc(cx, raw::handle(desc))?;
-        Ok(())
-    })
-}
-
-/// Sets the smallest and largest value of each dimension.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorShapeRange(
-    desc: *mut c_void,
-    dimsCount: usize,
-    dimsRange: *mut [i64; 2],
-) -> i32 {
-    raw::status(&calls::aclSetTensorShapeRange, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(dimsCount),
-                raw::ArgBits::word(dimsRange),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dimsRange` is null or an array of that many values.
-        let dimsRange =
-            unsafe { raw::slice::<[i64; 2]>(dimsRange.cast(), dimsCount, "dimsRange") }?;
-        jumar_acl::tensor_desc::aclSetTensorShapeRange(
-            cx,
-            raw::handle(desc),
-            dimsCount,
-            dimsRange,
-        )?;
-        Ok(())
-    })
-}
-
-/// Sets the smallest and largest value of each element.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorValueRange(
-    desc: *mut c_void,
-    valueCount: usize,
-    valueRange: *mut [i64; 2],
-) -> i32 {
-    raw::status(&calls::aclSetTensorValueRange, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(valueCount),
-                raw::ArgBits::word(valueRange),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `valueRange` is null or an array of that many values.
-        let valueRange =
-            unsafe { raw::slice::<[i64; 2]>(valueRange.cast(), valueCount, "valueRange") }?;
-        jumar_acl::tensor_desc::aclSetTensorValueRange(
-            cx,
-            raw::handle(desc),
-            valueCount,
-            valueRange,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the data type of a tensor description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
-    raw::value(&calls::aclGetTensorDescType, -1, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-        let answer = jumar_acl::tensor_desc::aclGetTensorDescType(cx, raw::handle(desc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the format of a tensor description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
-    raw::value(&calls::aclGetTensorDescFormat, -1, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-        let answer = jumar_acl::tensor_desc::aclGetTensorDescFormat(cx, raw::handle(desc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the size of the described tensor in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
-    raw::value(&calls::aclGetTensorDescSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-        let answer = jumar_acl::tensor_desc::aclGetTensorDescSize(cx, raw::handle(desc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the number of elements of the described tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usize {
-    raw::value(&calls::aclGetTensorDescElementCount, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-        let answer = jumar_acl::tensor_desc::aclGetTensorDescElementCount(cx, raw::handle(desc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns the number of dimensions.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
-    raw::value(&calls::aclGetTensorDescNumDims, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-        let answer = jumar_acl::tensor_desc::aclGetTensorDescNumDims(cx, raw::handle(desc))?;
-        Ok(answer)
-    })
-}
-
-/// Returns one dimension.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescDim(desc: *mut c_void, index: usize) -> i64 {
-    raw::value(&calls::aclGetTensorDescDim, -1, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc), raw::ArgBits::word(index)])?;
-        let answer = jumar_acl::tensor_desc::aclGetTensorDescDim(cx, raw::handle(desc), index)?;
-        Ok(answer)
-    })
-}
-
-/// Reads one dimension.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescDimV2(
-    desc: *mut c_void,
-    index: usize,
-    dimSize: *mut i64,
-) -> i32 {
-    raw::status(&calls::aclGetTensorDescDimV2, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dimSize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dimSize` is null or the address of a variable.
-        let dimSize_out = unsafe { raw::Out::<i64>::new(dimSize.cast(), "dimSize") }?;
-        let dimSize_value =
-            jumar_acl::tensor_desc::aclGetTensorDescDimV2(cx, raw::handle(desc), index)?;
-        dimSize_out.set(dimSize_value);
-        Ok(())
-    })
-}
-
-/// Returns the smallest and largest value of one dimension.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescDimRange(
-    desc: *mut c_void,
-    index: usize,
-    dimRangeNum: usize,
-    dimRange: *mut i64,
-) -> i32 {
-    raw::status(&calls::aclGetTensorDescDimRange, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(index),
-                raw::ArgBits::word(dimRangeNum),
-                raw::ArgBits::word(dimRange),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dimRange` is null or an array of that many.
-        let dimRange_out =
-            unsafe { raw::OutArray::<i64>::new(dimRange.cast(), dimRangeNum, "dimRange") }?;
-        let dimRange_value = jumar_acl::tensor_desc::aclGetTensorDescDimRange(
-            cx,
-            raw::handle(desc),
-            index,
-            dimRangeNum,
-        )?;
-        dimRange_out.set(&dimRange_value)?;
-        Ok(())
-    })
-}
-
-/// Sets the name of a tensor description.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_char) {
-    raw::value(&calls::aclSetTensorDescName, (), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc), raw::ArgBits::word(name)])?;
-        // SAFETY: the caller guarantees that `name` is null or a text that ends in a zero byte.
-        let name = unsafe { raw::text(name) };
-        jumar_acl::tensor_desc::aclSetTensorDescName(cx, raw::handle(desc), name)?;
-        Ok(())
-    })
-}
-
-/// Returns the name of a tensor description; the text is valid until the description changes or is destroyed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescName(desc: *mut c_void) -> *const c_char {
-    raw::value(&calls::aclGetTensorDescName, std::ptr::null(), |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-        let answer = jumar_acl::tensor_desc::aclGetTensorDescName(cx, raw::handle(desc))?;
-        Ok(raw::text_address(answer))
-    })
-}
-
-/// Creates the description of the same tensor in another format.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclTransTensorDescFormat(
-    srcDesc: *mut c_void,
-    dstFormat: i32,
-    dstDesc: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclTransTensorDescFormat, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(srcDesc),
-                raw::ArgBits::word(dstFormat),
-                raw::ArgBits::word(dstDesc),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dstDesc` is null or the address of a variable.
-        let dstDesc_out = unsafe { raw::Out::<Raw>::new(dstDesc.cast(), "dstDesc") }?;
-        let dstDesc_value =
-            jumar_acl::tensor_desc::aclTransTensorDescFormat(cx, raw::handle(srcDesc), dstFormat)?;
-        dstDesc_out.set(dstDesc_value);
-        Ok(())
-    })
-}
-
-/// Sets the storage format of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorStorageFormat(desc: *mut c_void, format: i32) -> i32 {
-    raw::status(&calls::aclSetTensorStorageFormat, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(desc), raw::ArgBits::word(format)]
-        })?;
-        jumar_acl::tensor_desc::aclSetTensorStorageFormat(cx, raw::handle(desc), format)?;
-        Ok(())
-    })
-}
-
-/// Sets the storage dimensions of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorStorageShape(
-    desc: *mut c_void,
-    numDims: i32,
-    dims: *const i64,
-) -> i32 {
-    raw::status(&calls::aclSetTensorStorageShape, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(numDims),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
-        let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
-        jumar_acl::tensor_desc::aclSetTensorStorageShape(cx, raw::handle(desc), numDims, dims)?;
-        Ok(())
-    })
-}
-
-/// Sets the storage format of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorFormat(desc: *mut c_void, format: i32) -> i32 {
-    raw::status(&calls::aclSetTensorFormat, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(desc), raw::ArgBits::word(format)]
-        })?;
-        jumar_acl::tensor_desc::aclSetTensorFormat(cx, raw::handle(desc), format)?;
-        Ok(())
-    })
-}
-
-/// Sets the storage dimensions of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorShape(
-    desc: *mut c_void,
-    numDims: i32,
-    dims: *const i64,
-) -> i32 {
-    raw::status(&calls::aclSetTensorShape, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(numDims),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
-        let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
-        jumar_acl::tensor_desc::aclSetTensorShape(cx, raw::handle(desc), numDims, dims)?;
-        Ok(())
-    })
-}
-
-/// Sets the original format of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorOriginFormat(desc: *mut c_void, format: i32) -> i32 {
-    raw::status(&calls::aclSetTensorOriginFormat, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(desc), raw::ArgBits::word(format)]
-        })?;
-        jumar_acl::tensor_desc::aclSetTensorOriginFormat(cx, raw::handle(desc), format)?;
-        Ok(())
-    })
-}
-
-/// Sets the original dimensions of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorOriginShape(
-    desc: *mut c_void,
-    numDims: i32,
-    dims: *const i64,
-) -> i32 {
-    raw::status(&calls::aclSetTensorOriginShape, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(numDims),
-                raw::ArgBits::word(dims),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dims` is null or an array of that many values.
-        let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
-        jumar_acl::tensor_desc::aclSetTensorOriginShape(cx, raw::handle(desc), numDims, dims)?;
-        Ok(())
-    })
-}
-
-/// Returns one description of an array that the library created.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescByIndex(desc: *mut c_void, index: usize) -> *mut c_void {
-    raw::value(
-        &calls::aclGetTensorDescByIndex,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [raw::ArgBits::word(desc), raw::ArgBits::word(index)])?;
-            let answer =
-                jumar_acl::tensor_desc::aclGetTensorDescByIndex(cx, raw::handle(desc), index)?;
-            Ok(raw::pointer(answer))
-        },
-    )
-}
-
-/// Returns the address of the tensor's data if the library knows it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclGetTensorDescAddress(desc: *mut c_void) -> *mut c_void {
-    raw::value(
-        &calls::aclGetTensorDescAddress,
-        std::ptr::null_mut(),
-        |cx| {
-            raw::trace(cx, || [raw::ArgBits::word(desc)])?;
-            let answer = jumar_acl::tensor_desc::aclGetTensorDescAddress(cx, raw::handle(desc))?;
-            Ok(raw::address(answer))
-        },
-    )
-}
-
-/// Names the dynamic input that the tensor belongs to.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorDynamicInput(
-    desc: *mut c_void,
-    dynamicInputName: *const c_char,
-) -> i32 {
-    raw::status(&calls::aclSetTensorDynamicInput, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(dynamicInputName),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dynamicInputName` is null or a text that ends in a zero byte.
-        let dynamicInputName = unsafe { raw::text(dynamicInputName) };
-        jumar_acl::tensor_desc::aclSetTensorDynamicInput(cx, raw::handle(desc), dynamicInputName)?;
-        Ok(())
-    })
-}
-
-/// Sets the constant content of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorConst(
-    desc: *mut c_void,
-    dataBuffer: *mut c_void,
-    length: usize,
-) -> i32 {
-    raw::status(&calls::aclSetTensorConst, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(dataBuffer),
-                raw::ArgBits::word(length),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `dataBuffer` is null or an array of that many values.
-        let dataBuffer = unsafe { raw::slice::<u8>(dataBuffer.cast(), length, "dataBuffer") }?;
-        jumar_acl::tensor_desc::aclSetTensorConst(cx, raw::handle(desc), dataBuffer, length)?;
-        Ok(())
-    })
-}
-
-/// Sets the memory kind of a tensor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclSetTensorPlaceMent(desc: *mut c_void, memType: u32) -> i32 {
-    raw::status(&calls::aclSetTensorPlaceMent, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(desc), raw::ArgBits::word(memType)]
-        })?;
-        jumar_acl::tensor_desc::aclSetTensorPlaceMent(cx, raw::handle(desc), memType)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Creates a tensor description from data type, dimensions and format.
+    fn aclCreateTensorDesc(dataType: i32, numDims: i32, dims: *const i64, format: i32) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tensor_desc(dataType plain, numDims plain, dims slice<i64>(raw::count(numDims)), format plain) -> ();
+    /// Destroys a tensor description.
+    fn aclDestroyTensorDesc(desc: *mut c_void) =
+        value((), std::convert::identity) in tensor_desc(desc handle) -> ();
+    /// Sets the smallest and largest value of each dimension.
+    fn aclSetTensorShapeRange(desc: *mut c_void, dimsCount: usize, dimsRange: *mut [i64; 2]) -> i32 =
+        status in tensor_desc(desc handle, dimsCount plain, dimsRange slice<[i64; 2]>(dimsCount)) -> ();
+    /// Sets the smallest and largest value of each element.
+    fn aclSetTensorValueRange(desc: *mut c_void, valueCount: usize, valueRange: *mut [i64; 2]) -> i32 =
+        status in tensor_desc(desc handle, valueCount plain, valueRange slice<[i64; 2]>(valueCount)) -> ();
+    /// Returns the data type of a tensor description.
+    fn aclGetTensorDescType(desc: *mut c_void) -> i32 =
+        value(-1, std::convert::identity) in tensor_desc(desc handle) -> ();
+    /// Returns the format of a tensor description.
+    fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 =
+        value(-1, std::convert::identity) in tensor_desc(desc handle) -> ();
+    /// Returns the size of the described tensor in bytes.
+    fn aclGetTensorDescSize(desc: *mut c_void) -> usize =
+        value(0, std::convert::identity) in tensor_desc(desc handle) -> ();
+    /// Returns the number of elements of the described tensor.
+    fn aclGetTensorDescElementCount(desc: *mut c_void) -> usize =
+        value(0, std::convert::identity) in tensor_desc(desc handle) -> ();
+    /// Returns the number of dimensions.
+    fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize =
+        value(0, std::convert::identity) in tensor_desc(desc handle) -> ();
+    /// Returns one dimension.
+    fn aclGetTensorDescDim(desc: *mut c_void, index: usize) -> i64 =
+        value(-1, std::convert::identity) in tensor_desc(desc handle, index plain) -> ();
+    /// Reads one dimension.
+    fn aclGetTensorDescDimV2(desc: *mut c_void, index: usize, dimSize: *mut i64) -> i32 =
+        status in tensor_desc(desc handle, index plain) -> (dimSize out<i64>);
+    /// Returns the smallest and largest value of one dimension.
+    fn aclGetTensorDescDimRange(desc: *mut c_void, index: usize, dimRangeNum: usize, dimRange: *mut i64) -> i32 =
+        status in tensor_desc(desc handle, index plain, dimRangeNum plain) -> (dimRange array<i64>(dimRangeNum));
+    /// Sets the name of a tensor description.
+    fn aclSetTensorDescName(desc: *mut c_void, name: *const c_char) =
+        value((), std::convert::identity) in tensor_desc(desc handle, name text) -> ();
+    /// Returns the name of a tensor description; the text is valid until the description changes or is destroyed.
+    fn aclGetTensorDescName(desc: *mut c_void) -> *const c_char =
+        value(std::ptr::null(), raw::text_address) in tensor_desc(desc handle) -> ();
+    /// Creates the description of the same tensor in another format.
+    fn aclTransTensorDescFormat(srcDesc: *mut c_void, dstFormat: i32, dstDesc: *mut *mut c_void) -> i32 =
+        status in tensor_desc(srcDesc handle, dstFormat plain) -> (dstDesc out<Raw>);
+    /// Sets the storage format of a tensor.
+    fn aclSetTensorStorageFormat(desc: *mut c_void, format: i32) -> i32 =
+        status in tensor_desc(desc handle, format plain) -> ();
+    /// Sets the storage dimensions of a tensor.
+    fn aclSetTensorStorageShape(desc: *mut c_void, numDims: i32, dims: *const i64) -> i32 =
+        status in tensor_desc(desc handle, numDims plain, dims slice<i64>(raw::count(numDims))) -> ();
+    /// Sets the storage format of a tensor.
+    fn aclSetTensorFormat(desc: *mut c_void, format: i32) -> i32 =
+        status in tensor_desc(desc handle, format plain) -> ();
+    /// Sets the storage dimensions of a tensor.
+    fn aclSetTensorShape(desc: *mut c_void, numDims: i32, dims: *const i64) -> i32 =
+        status in tensor_desc(desc handle, numDims plain, dims slice<i64>(raw::count(numDims))) -> ();
+    /// Sets the original format of a tensor.
+    fn aclSetTensorOriginFormat(desc: *mut c_void, format: i32) -> i32 =
+        status in tensor_desc(desc handle, format plain) -> ();
+    /// Sets the original dimensions of a tensor.
+    fn aclSetTensorOriginShape(desc: *mut c_void, numDims: i32, dims: *const i64) -> i32 =
+        status in tensor_desc(desc handle, numDims plain, dims slice<i64>(raw::count(numDims))) -> ();
+    /// Returns one description of an array that the library created.
+    fn aclGetTensorDescByIndex(desc: *mut c_void, index: usize) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::pointer) in tensor_desc(desc handle, index plain) -> ();
+    /// Returns the address of the tensor's data if the library knows it.
+    fn aclGetTensorDescAddress(desc: *mut c_void) -> *mut c_void =
+        value(std::ptr::null_mut(), raw::address) in tensor_desc(desc handle) -> ();
+    /// Names the dynamic input that the tensor belongs to.
+    fn aclSetTensorDynamicInput(desc: *mut c_void, dynamicInputName: *const c_char) -> i32 =
+        status in tensor_desc(desc handle, dynamicInputName text) -> ();
+    /// Sets the constant content of a tensor.
+    fn aclSetTensorConst(desc: *mut c_void, dataBuffer: *mut c_void, length: usize) -> i32 =
+        status in tensor_desc(desc handle, dataBuffer slice<u8>(length), length plain) -> ();
+    /// Sets the memory kind of a tensor.
+    fn aclSetTensorPlaceMent(desc: *mut c_void, memType: u32) -> i32 =
+        status in tensor_desc(desc handle, memType plain) -> ();
 }

@@ -10,32 +10,14 @@
 use crate::acl::calls;
 use crate::raw;
 
-/// Converts a half-precision number to single precision.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclFloat16ToFloat(value: u16) -> f32 {
-    raw::value(&calls::aclFloat16ToFloat, 0.0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(value)])?;
-        let answer = jumar_acl::type_util::aclFloat16ToFloat(cx, value)?;
-        Ok(answer)
-    })
-}
-
-/// Rounds a single-precision number to half precision.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclFloatToFloat16(value: f32) -> u16 {
-    raw::value(&calls::aclFloatToFloat16, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(value)])?;
-        let answer = jumar_acl::type_util::aclFloatToFloat16(cx, value)?;
-        Ok(answer)
-    })
-}
-
-/// Returns the size of one element of a data type in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclDataTypeSize(dataType: i32) -> usize {
-    raw::value(&calls::aclDataTypeSize, 0, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(dataType)])?;
-        let answer = jumar_acl::type_util::aclDataTypeSize(cx, dataType)?;
-        Ok(answer)
-    })
+raw::shims! {
+    /// Converts a half-precision number to single precision.
+    fn aclFloat16ToFloat(value: u16) -> f32 =
+        value(0.0, std::convert::identity) in type_util(value plain) -> ();
+    /// Rounds a single-precision number to half precision.
+    fn aclFloatToFloat16(value: f32) -> u16 =
+        value(0, std::convert::identity) in type_util(value plain) -> ();
+    /// Returns the size of one element of a data type in bytes.
+    fn aclDataTypeSize(dataType: i32) -> usize =
+        value(0, std::convert::identity) in type_util(dataType plain) -> ();
 }

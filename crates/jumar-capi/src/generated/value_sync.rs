@@ -12,50 +12,11 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// Queues a write of a value to device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtValueWrite(
-    devAddr: *mut c_void,
-    value: u64,
-    flag: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtValueWrite, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devAddr),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(flag),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devAddr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let devAddr = unsafe { raw::span(devAddr.cast(), 8, "devAddr") }?;
-        jumar_acl::value_sync::aclrtValueWrite(cx, devAddr, value, flag, raw::handle(stream))?;
-        Ok(())
-    })
-}
-
-/// Queues a wait for a value in device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtValueWait(
-    devAddr: *mut c_void,
-    value: u64,
-    flag: u32,
-    stream: *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtValueWait, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(devAddr),
-                raw::ArgBits::word(value),
-                raw::ArgBits::word(flag),
-                raw::ArgBits::word(stream),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `devAddr` is the start of that many bytes, until the call (or the task it queues) is done.
-        let devAddr = unsafe { raw::span(devAddr.cast(), 8, "devAddr") }?;
-        jumar_acl::value_sync::aclrtValueWait(cx, devAddr, value, flag, raw::handle(stream))?;
-        Ok(())
-    })
+raw::shims! {
+    /// Queues a write of a value to device memory.
+    fn aclrtValueWrite(devAddr: *mut c_void, value: u64, flag: u32, stream: *mut c_void) -> i32 =
+        status in value_sync(devAddr span(8), value plain, flag plain, stream handle) -> ();
+    /// Queues a wait for a value in device memory.
+    fn aclrtValueWait(devAddr: *mut c_void, value: u64, flag: u32, stream: *mut c_void) -> i32 =
+        status in value_sync(devAddr span(8), value plain, flag plain, stream handle) -> ();
 }

@@ -9,373 +9,56 @@
 
 use std::ffi::c_void;
 
-use crate::acl::Raw;
-use crate::acl::calls;
-use crate::acl::types;
+use crate::acl::{Raw, calls, types};
 use crate::raw;
 
-/// Reserves a range of device addresses.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtReserveMemAddress(
-    virPtr: *mut *mut c_void,
-    size: usize,
-    alignment: usize,
-    expectPtr: *mut c_void,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtReserveMemAddress, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(virPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(alignment),
-                raw::ArgBits::word(expectPtr),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `virPtr` is null or the address of a variable.
-        let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
-        let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddress(
-            cx,
-            size,
-            alignment,
-            expectPtr.expose_provenance(),
-            flags,
-        )?;
-        virPtr_out.set(virPtr_value);
-        Ok(())
-    })
-}
-
-/// Releases a reserved range of device addresses.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtReleaseMemAddress, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(virPtr)])?;
-        jumar_acl::vmm::aclrtReleaseMemAddress(cx, virPtr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Allocates device memory without an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMallocPhysical(
-    handle: *mut *mut c_void,
-    size: usize,
-    prop: *const types::aclrtPhysicalMemProp,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtMallocPhysical, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(prop),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        // SAFETY: the caller guarantees that `prop` is null or the address of a value.
-        let prop = unsafe { raw::input(prop, "prop") }?;
-        let handle_value = jumar_acl::vmm::aclrtMallocPhysical(cx, size, prop, flags)?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Frees device memory that has no address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtFreePhysical(handle: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtFreePhysical, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(handle)])?;
-        jumar_acl::vmm::aclrtFreePhysical(cx, raw::handle(handle))?;
-        Ok(())
-    })
-}
-
-/// Maps device memory to reserved addresses.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMapMem(
-    virPtr: *mut c_void,
-    size: usize,
-    offset: usize,
-    handle: *mut c_void,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtMapMem, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(virPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        jumar_acl::vmm::aclrtMapMem(
-            cx,
-            virPtr.expose_provenance(),
-            size,
-            offset,
-            raw::handle(handle),
-            flags,
-        )?;
-        Ok(())
-    })
-}
-
-/// Unmaps device memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 {
-    raw::status(&calls::aclrtUnmapMem, |cx| {
-        raw::trace(cx, || [raw::ArgBits::word(virPtr)])?;
-        jumar_acl::vmm::aclrtUnmapMem(cx, virPtr.expose_provenance())?;
-        Ok(())
-    })
-}
-
-/// Maps device memory to reserved addresses without access to it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemMapNoAccess(
-    virPtr: *mut c_void,
-    size: usize,
-    offset: usize,
-    handle: *mut c_void,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtMemMapNoAccess, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(virPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(offset),
-                raw::ArgBits::word(handle),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        jumar_acl::vmm::aclrtMemMapNoAccess(
-            cx,
-            virPtr.expose_provenance(),
-            size,
-            offset,
-            raw::handle(handle),
-            flags,
-        )?;
-        Ok(())
-    })
-}
-
-/// Returns the allocation granularity of device memory without an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
-    prop: *mut types::aclrtPhysicalMemProp,
-    option: u32,
-    granularity: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemGetAllocationGranularity, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(prop),
-                raw::ArgBits::word(option),
-                raw::ArgBits::word(granularity),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `prop` is null or the address of a value.
-        let prop = unsafe { raw::input(prop, "prop") }?;
-        // SAFETY: the caller guarantees that `granularity` is null or the address of a variable.
-        let granularity_out = unsafe { raw::Out::<usize>::new(granularity.cast(), "granularity") }?;
-        let granularity_value = jumar_acl::vmm::aclrtMemGetAllocationGranularity(cx, prop, option)?;
-        granularity_out.set(granularity_value);
-        Ok(())
-    })
-}
-
-/// Sets the access rights of mapped memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemSetAccess(
-    virPtr: *mut c_void,
-    size: usize,
-    desc: *mut types::aclrtMemAccessDesc,
-    count: usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemSetAccess, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(virPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(desc),
-                raw::ArgBits::word(count),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `desc` is null or an array of that many values.
-        let desc = unsafe { raw::slice::<types::aclrtMemAccessDesc>(desc.cast(), count, "desc") }?;
-        jumar_acl::vmm::aclrtMemSetAccess(cx, virPtr.expose_provenance(), size, desc, count)?;
-        Ok(())
-    })
-}
-
-/// Returns the access rights of mapped memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemGetAccess(
-    virPtr: *mut c_void,
-    location: *mut types::aclrtMemLocation,
-    flag: *mut u64,
-) -> i32 {
-    raw::status(&calls::aclrtMemGetAccess, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(virPtr),
-                raw::ArgBits::word(location),
-                raw::ArgBits::word(flag),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `location` is null or the address of a value.
-        let location = unsafe { raw::input(location, "location") }?;
-        // SAFETY: the caller guarantees that `flag` is null or the address of a variable.
-        let flag_out = unsafe { raw::Out::<u64>::new(flag.cast(), "flag") }?;
-        let flag_value =
-            jumar_acl::vmm::aclrtMemGetAccess(cx, virPtr.expose_provenance(), location)?;
-        flag_out.set(flag_value);
-        Ok(())
-    })
-}
-
-/// Returns the handle of the memory that is mapped to an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
-    virPtr: *mut c_void,
-    handle: *mut *mut c_void,
-) -> i32 {
-    raw::status(&calls::aclrtMemRetainAllocationHandle, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(virPtr), raw::ArgBits::word(handle)]
-        })?;
-        // SAFETY: the caller guarantees that `handle` is null or the address of a variable.
-        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
-        let handle_value =
-            jumar_acl::vmm::aclrtMemRetainAllocationHandle(cx, virPtr.expose_provenance())?;
-        handle_out.set(handle_value);
-        Ok(())
-    })
-}
-
-/// Returns the properties of memory without an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
-    handle: *mut c_void,
-    prop: *mut types::aclrtPhysicalMemProp,
-) -> i32 {
-    raw::status(&calls::aclrtMemGetAllocationPropertiesFromHandle, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(handle), raw::ArgBits::word(prop)]
-        })?;
-        // SAFETY: the caller guarantees that `prop` is null or the address of a variable.
-        let prop_out =
-            unsafe { raw::Out::<types::aclrtPhysicalMemProp>::new(prop.cast(), "prop") }?;
-        let prop_value =
-            jumar_acl::vmm::aclrtMemGetAllocationPropertiesFromHandle(cx, raw::handle(handle))?;
-        prop_out.set(prop_value);
-        Ok(())
-    })
-}
-
-/// Reserves a range of device addresses that needs no unified memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtReserveMemAddressNoUCMemory(
-    virPtr: *mut *mut c_void,
-    size: usize,
-    alignment: usize,
-    expectPtr: *mut c_void,
-    flags: u64,
-) -> i32 {
-    raw::status(&calls::aclrtReserveMemAddressNoUCMemory, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(virPtr),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(alignment),
-                raw::ArgBits::word(expectPtr),
-                raw::ArgBits::word(flags),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `virPtr` is null or the address of a variable.
-        let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
-        let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddressNoUCMemory(
-            cx,
-            size,
-            alignment,
-            expectPtr.expose_provenance(),
-            flags,
-        )?;
-        virPtr_out.set(virPtr_value);
-        Ok(())
-    })
-}
-
-/// Returns start and size of the allocation that contains an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemGetAddressRange(
-    ptr: *mut c_void,
-    pbase: *mut *mut c_void,
-    psize: *mut usize,
-) -> i32 {
-    raw::status(&calls::aclrtMemGetAddressRange, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(ptr),
-                raw::ArgBits::word(pbase),
-                raw::ArgBits::word(psize),
-            ]
-        })?;
-        // SAFETY: the caller guarantees that `pbase` is null or the address of a variable.
-        let pbase_out = unsafe { raw::Out::<usize>::new(pbase.cast(), "pbase") }?;
-        // SAFETY: the caller guarantees that `psize` is null or the address of a variable.
-        let psize_out = unsafe { raw::Out::<usize>::new(psize.cast(), "psize") }?;
-        let (pbase_value, psize_value) =
-            jumar_acl::memory::aclrtMemGetAddressRange(cx, ptr.expose_provenance())?;
-        pbase_out.set(pbase_value);
-        psize_out.set(psize_value);
-        Ok(())
-    })
-}
-
-/// Maps memory of another device through a chosen link.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemMapSelectedLink(
-    virPtrDst: *mut c_void,
-    size: usize,
-    virPtrSrc: *mut c_void,
-    linkIdx: u32,
-) -> i32 {
-    raw::status(&calls::aclrtMemMapSelectedLink, |cx| {
-        raw::trace(cx, || {
-            [
-                raw::ArgBits::word(virPtrDst),
-                raw::ArgBits::word(size),
-                raw::ArgBits::word(virPtrSrc),
-                raw::ArgBits::word(linkIdx),
-            ]
-        })?;
-        jumar_acl::vmm::aclrtMemMapSelectedLink(
-            cx,
-            virPtrDst.expose_provenance(),
-            size,
-            virPtrSrc.expose_provenance(),
-            linkIdx,
-        )?;
-        Ok(())
-    })
-}
-
-/// Chooses the link for memory without an address.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtMemMapSetLink(handle: *mut c_void, adviceLink: u32) -> i32 {
-    raw::status(&calls::aclrtMemMapSetLink, |cx| {
-        raw::trace(cx, || {
-            [raw::ArgBits::word(handle), raw::ArgBits::word(adviceLink)]
-        })?;
-        jumar_acl::vmm::aclrtMemMapSetLink(cx, raw::handle(handle), adviceLink)?;
-        Ok(())
-    })
+raw::shims! {
+    /// Reserves a range of device addresses.
+    fn aclrtReserveMemAddress(virPtr: *mut *mut c_void, size: usize, alignment: usize, expectPtr: *mut c_void, flags: u64) -> i32 =
+        status in vmm(size plain, alignment plain, expectPtr address, flags plain) -> (virPtr out<usize>);
+    /// Releases a reserved range of device addresses.
+    fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> i32 =
+        status in vmm(virPtr address) -> ();
+    /// Allocates device memory without an address.
+    fn aclrtMallocPhysical(handle: *mut *mut c_void, size: usize, prop: *const types::aclrtPhysicalMemProp, flags: u64) -> i32 =
+        status in vmm(size plain, prop input, flags plain) -> (handle out<Raw>);
+    /// Frees device memory that has no address.
+    fn aclrtFreePhysical(handle: *mut c_void) -> i32 =
+        status in vmm(handle handle) -> ();
+    /// Maps device memory to reserved addresses.
+    fn aclrtMapMem(virPtr: *mut c_void, size: usize, offset: usize, handle: *mut c_void, flags: u64) -> i32 =
+        status in vmm(virPtr address, size plain, offset plain, handle handle, flags plain) -> ();
+    /// Unmaps device memory.
+    fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 =
+        status in vmm(virPtr address) -> ();
+    /// Maps device memory to reserved addresses without access to it.
+    fn aclrtMemMapNoAccess(virPtr: *mut c_void, size: usize, offset: usize, handle: *mut c_void, flags: u64) -> i32 =
+        status in vmm(virPtr address, size plain, offset plain, handle handle, flags plain) -> ();
+    /// Returns the allocation granularity of device memory without an address.
+    fn aclrtMemGetAllocationGranularity(prop: *mut types::aclrtPhysicalMemProp, option: u32, granularity: *mut usize) -> i32 =
+        status in vmm(prop input, option plain) -> (granularity out<usize>);
+    /// Sets the access rights of mapped memory.
+    fn aclrtMemSetAccess(virPtr: *mut c_void, size: usize, desc: *mut types::aclrtMemAccessDesc, count: usize) -> i32 =
+        status in vmm(virPtr address, size plain, desc slice<types::aclrtMemAccessDesc>(count), count plain) -> ();
+    /// Returns the access rights of mapped memory.
+    fn aclrtMemGetAccess(virPtr: *mut c_void, location: *mut types::aclrtMemLocation, flag: *mut u64) -> i32 =
+        status in vmm(virPtr address, location input) -> (flag out<u64>);
+    /// Returns the handle of the memory that is mapped to an address.
+    fn aclrtMemRetainAllocationHandle(virPtr: *mut c_void, handle: *mut *mut c_void) -> i32 =
+        status in vmm(virPtr address) -> (handle out<Raw>);
+    /// Returns the properties of memory without an address.
+    fn aclrtMemGetAllocationPropertiesFromHandle(handle: *mut c_void, prop: *mut types::aclrtPhysicalMemProp) -> i32 =
+        status in vmm(handle handle) -> (prop out<types::aclrtPhysicalMemProp>);
+    /// Reserves a range of device addresses that needs no unified memory.
+    fn aclrtReserveMemAddressNoUCMemory(virPtr: *mut *mut c_void, size: usize, alignment: usize, expectPtr: *mut c_void, flags: u64) -> i32 =
+        status in vmm(size plain, alignment plain, expectPtr address, flags plain) -> (virPtr out<usize>);
+    /// Returns start and size of the allocation that contains an address.
+    fn aclrtMemGetAddressRange(ptr: *mut c_void, pbase: *mut *mut c_void, psize: *mut usize) -> i32 =
+        status in memory(ptr address) -> (pbase out<usize>, psize out<usize>);
+    /// Maps memory of another device through a chosen link.
+    fn aclrtMemMapSelectedLink(virPtrDst: *mut c_void, size: usize, virPtrSrc: *mut c_void, linkIdx: u32) -> i32 =
+        status in vmm(virPtrDst address, size plain, virPtrSrc address, linkIdx plain) -> ();
+    /// Chooses the link for memory without an address.
+    fn aclrtMemMapSetLink(handle: *mut c_void, adviceLink: u32) -> i32 =
+        status in vmm(handle handle, adviceLink plain) -> ();
 }

@@ -15,6 +15,7 @@ mod interpreter;
 pub mod operator;
 mod output;
 mod reserve;
+mod shim;
 mod sites;
 mod user;
 
@@ -28,4 +29,6 @@ pub use input::{
 };
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
+pub use shim::{Places, plain_name, structure};
+pub(crate) use shim::{answer, pass, plain_structures, shims, stubs, take};
 pub use user::{Release, UserData, closure, this_thread};
