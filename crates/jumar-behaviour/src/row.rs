@@ -1,6 +1,6 @@
 //! One row for a call of the behaviour table: how each argument follows from the words, and where each result goes.
 //!
-//! The rows in [`crate::generated::calls`] read as the safe functions do: the arguments, an arrow, the results, and what the word
+//! The rows in [`crate::generated::calls`] read as the safe functions do: the arguments, `->`, the results, and what the word
 //! of the answer is. `plain(3)` is the argument in the fourth word.
 
 use std::ffi::{CStr, CString};
@@ -212,7 +212,7 @@ pub trait Destination<T> {
     /// Stores it.
     ///
     /// # Errors
-    /// It is longer than its place, which the function should have refused.
+    /// It is longer than its array, which the function should have refused.
     fn put(&self, value: T) -> Result<(), Stop>;
 }
 
@@ -245,7 +245,7 @@ impl Destination<CString> for ArrayOutput {
 /// Defines the calls: a function for each row, and the table of them all.
 macro_rules! calls {
     ($w:ident; $($name:ident in $module:ident
-        ($($in:ident: $take:ident($($from:tt)*)),*) -> ($($out:ident: $place:ident($($to:tt)*)),*) $answer:ident$(($neutral:expr))?;)*) => {
+        ($($in:ident: $take:ident($($from:tt)*)),*) -> ($($out:ident: $output:ident($($to:tt)*)),*) $answer:ident$(($neutral:expr))?;)*) => {
         /// The calls by name.
         pub const CALLS: &[(&str, Player)] = &[$((stringify!($name), $name)),*];
 
@@ -253,16 +253,16 @@ macro_rules! calls {
             let $w = RowArgs(words);
             let _ = $w;
             $(let $in = $w.$take($($from)*)?;)*
-            // Before the call: a place that is refused keeps the call from being made.
-            $($w.$place($($to)*)?;)*
+            // Before the call: a refused output prevents the call.
+            $($w.$output($($to)*)?;)*
             let done = enter(&calls::$name, |cx| jumar_acl::$module::$name(cx $(, $in.pass())*));
-            calls!(@$answer done, [$($neutral)?], [$($out $w.$place($($to)*)),*])
+            calls!(@$answer done, [$($neutral)?], [$($out $w.$output($($to)*)),*])
         })*
     };
-    (@status $done:ident, [], [$($out:ident $place:expr),*]) => {
+    (@status $done:ident, [], [$($out:ident $output:expr),*]) => {
         raw_args::status(match $done {
             Ok(($($out),*)) => {
-                $($place?.put($out)?;)*
+                $($output?.put($out)?;)*
                 Ok(())
             }
             Err(code) => Err(code),
@@ -271,10 +271,10 @@ macro_rules! calls {
     (@code $done:ident, [], []) => {
         raw_args::code($done)
     };
-    (@value $done:ident, [$neutral:expr], [$($out:ident $place:expr),*]) => {
+    (@value $done:ident, [$neutral:expr], [$($out:ident $output:expr),*]) => {
         raw_args::value(match $done {
             Ok((answer $(, $out)*)) => {
-                $($place?.put($out)?;)*
+                $($output?.put($out)?;)*
                 Ok(answer)
             }
             Err(code) => Err(code),

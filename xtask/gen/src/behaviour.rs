@@ -115,12 +115,12 @@ fn convert(
             boxed: true,
         } => bail!("no row expresses an optional result in a box"),
         Passing::Out { optional, boxed } => {
-            let place = match (*optional, *boxed) {
+            let kind = match (*optional, *boxed) {
                 (true, _) => "optional",
                 (_, true) => "boxed",
                 _ => "out",
             };
-            results.push(format!("{name}: {place}({at})"));
+            results.push(format!("{name}: {kind}({at})"));
             return Ok(());
         }
         Passing::InOut => {
@@ -128,8 +128,8 @@ fn convert(
             format!("variable({at})")
         }
         Passing::OutArray { count, optional } => {
-            let place = if *optional { "optional_array" } else { "array" };
-            results.push(format!("{name}: {place}({at}, {})", length(count)?));
+            let kind = if *optional { "optional_array" } else { "array" };
+            results.push(format!("{name}: {kind}({at}, {})", length(count)?));
             return Ok(());
         }
         Passing::Slice(count) if ctype.base == "char" && ctype.stars == 2 => {

@@ -389,8 +389,8 @@ fn convert(
         Passing::Plain | Passing::Address => "plain".to_owned(),
         Passing::In => "input".to_owned(),
         Passing::Out { optional, .. } => {
-            let place = if *optional { "optional" } else { "out" };
-            results.push(format!("{name} {place}<{}>", pointee(api, ctype)?));
+            let kind = if *optional { "optional" } else { "out" };
+            results.push(format!("{name} {kind}<{}>", pointee(api, ctype)?));
             return Ok(());
         }
         Passing::InOut => {
@@ -398,9 +398,9 @@ fn convert(
             format!("variable<{}>", pointee(api, ctype)?)
         }
         Passing::OutArray { count, optional } => {
-            let place = if *optional { "optional_array" } else { "array" };
+            let kind = if *optional { "optional_array" } else { "array" };
             results.push(format!(
-                "{name} {place}<{}>({})",
+                "{name} {kind}<{}>({})",
                 pointee(api, ctype)?,
                 length(function, count)
             ));

@@ -29,6 +29,6 @@ pub use input::{
 };
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
-pub use shim::{Places, plain_name, structure};
+pub use shim::{Outputs, plain_name, structure};
 pub(crate) use shim::{answer, pass, plain_structures, shims, stubs, take};
 pub use user::{Release, UserData, closure, this_thread};

@@ -1,6 +1,6 @@
 //! The macros behind the generated shims: one row for each function of the interface.
 //!
-//! A row states the C signature, how the call is answered, and then reads as the safe function does: its arguments, an arrow and
+//! A row states the C signature, how the call is answered, and then reads as the safe function does: its arguments, `->` and
 //! its results, each with the way it is converted. The module of the row is the one of jumar-acl that has the safe function.
 
 use std::ffi::CString;
@@ -11,91 +11,91 @@ use super::input::Plain;
 use super::output::{InOut, Out, OutArray, pointer};
 
 /// Where a result of type `V` goes.
-pub trait Place<V> {
+pub trait Output<V> {
     /// Stores the result.
     ///
     /// # Errors
     /// As [`OutArray::set`].
-    fn put(self, value: V) -> Result<()>;
+    fn store(self, value: V) -> Result<()>;
 }
 
-impl<T: Plain> Place<T> for Out<T> {
+impl<T: Plain> Output<T> for Out<T> {
     #[inline]
-    fn put(self, value: T) -> Result<()> {
+    fn store(self, value: T) -> Result<()> {
         self.set(value);
         Ok(())
     }
 }
 
-impl<T: Plain + Copy> Place<Box<T>> for Out<T> {
+impl<T: Plain + Copy> Output<Box<T>> for Out<T> {
     #[inline]
-    fn put(self, value: Box<T>) -> Result<()> {
+    fn store(self, value: Box<T>) -> Result<()> {
         self.set(*value);
         Ok(())
     }
 }
 
-impl<T: Plain> Place<T> for InOut<T> {
+impl<T: Plain> Output<T> for InOut<T> {
     #[inline]
-    fn put(self, value: T) -> Result<()> {
+    fn store(self, value: T) -> Result<()> {
         self.set(value);
         Ok(())
     }
 }
 
-impl<T: Plain> Place<Vec<T>> for OutArray<T> {
+impl<T: Plain> Output<Vec<T>> for OutArray<T> {
     #[inline]
-    fn put(self, values: Vec<T>) -> Result<()> {
+    fn store(self, values: Vec<T>) -> Result<()> {
         self.set(&values)
     }
 }
 
-impl Place<CString> for OutArray<u8> {
+impl Output<CString> for OutArray<u8> {
     #[inline]
-    fn put(self, text: CString) -> Result<()> {
+    fn store(self, text: CString) -> Result<()> {
         self.set(text.as_bytes_with_nul())
     }
 }
 
 /// Where all results of a function go: none, one, or a tuple of several.
-pub trait Places<V> {
+pub trait Outputs<V> {
     /// Stores the results in their order.
     ///
     /// # Errors
-    /// As [`Place::put`].
-    fn put_all(self, values: V) -> Result<()>;
+    /// As [`Output::store`].
+    fn store_all(self, values: V) -> Result<()>;
 }
 
-impl Places<()> for () {
+impl Outputs<()> for () {
     #[inline]
-    fn put_all(self, (): ()) -> Result<()> {
+    fn store_all(self, (): ()) -> Result<()> {
         Ok(())
     }
 }
 
-impl<V, P: Place<V>> Places<V> for (P,) {
+impl<V, P: Output<V>> Outputs<V> for (P,) {
     #[inline]
-    fn put_all(self, value: V) -> Result<()> {
-        self.0.put(value)
+    fn store_all(self, value: V) -> Result<()> {
+        self.0.store(value)
     }
 }
 
-macro_rules! places {
-    ($($value:ident $place:ident $at:tt),*) => {
-        impl<$($value, $place: Place<$value>),*> Places<($($value,)*)> for ($($place,)*) {
+macro_rules! outputs {
+    ($($value:ident $output:ident $at:tt),*) => {
+        impl<$($value, $output: Output<$value>),*> Outputs<($($value,)*)> for ($($output,)*) {
             #[inline]
-            fn put_all(self, values: ($($value,)*)) -> Result<()> {
-                $(self.$at.put(values.$at)?;)*
+            fn store_all(self, values: ($($value,)*)) -> Result<()> {
+                $(self.$at.store(values.$at)?;)*
                 Ok(())
             }
         }
     };
 }
-places!(A P 0, B Q 1);
-places!(A P 0, B Q 1, C R 2);
-places!(A P 0, B Q 1, C R 2, D S 3);
-places!(A P 0, B Q 1, C R 2, D S 3, E T 4);
-places!(A P 0, B Q 1, C R 2, D S 3, E T 4, F U 5);
+outputs!(A P 0, B Q 1);
+outputs!(A P 0, B Q 1, C R 2);
+outputs!(A P 0, B Q 1, C R 2, D S 3);
+outputs!(A P 0, B Q 1, C R 2, D S 3, E T 4);
+outputs!(A P 0, B Q 1, C R 2, D S 3, E T 4, F U 5);
 
 /// Returns the name of a parameter without the mark of a Rust keyword.
 pub const fn plain_name(name: &'static str) -> &'static str {
@@ -187,17 +187,17 @@ macro_rules! shims {
     ($($(#[$doc:meta])* fn $name:ident($($param:ident: $of:ty),*) $(-> $ret:ty)? =
         $door:ident $(($neutral:expr, $convert:expr))? in $module:ident
         ($($in:ident $take:ident $(<$in_of:ty>)? $(($in_length:expr))?),*) ->
-        ($($out:ident $place:ident $(<$out_of:ty>)? $(($out_length:expr))?),*);)*) => {$(
+        ($($out:ident $output:ident $(<$out_of:ty>)? $(($out_length:expr))?),*);)*) => {$(
         $(#[$doc])*
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($param: $of),*) $(-> $ret)? {
             raw::$door(&calls::$name $(, $neutral)?, |cx| {
                 raw::trace(cx, || [$(raw::ArgBits::word($param)),*])?;
                 $(let $in = raw::take!($take $(<$in_of>)? $(($in_length))? $in);)*
-                $(let $out = raw::take!($place $(<$out_of>)? $(($out_length))? $out);)*
+                $(let $out = raw::take!($output $(<$out_of>)? $(($out_length))? $out);)*
                 let answer = jumar_acl::$module::$name(cx $(, raw::pass!($take $in))*)?;
-                let places = ($($out,)*);
-                raw::answer!($door $($convert)?, places, answer)
+                let outputs = ($($out,)*);
+                raw::answer!($door $($convert)?, outputs, answer)
             })
         }
     )*};
@@ -206,18 +206,18 @@ pub(crate) use shims;
 
 /// Turns what the safe function returned into what the shim's boundary returns.
 macro_rules! answer {
-    (status, $places:ident, $answer:ident) => {
-        raw::Places::put_all($places, $answer)
+    (status, $outputs:ident, $answer:ident) => {
+        raw::Outputs::store_all($outputs, $answer)
     };
-    (hccl_status, $places:ident, $answer:ident) => {
-        raw::Places::put_all($places, $answer)
+    (hccl_status, $outputs:ident, $answer:ident) => {
+        raw::Outputs::store_all($outputs, $answer)
     };
-    (code, $places:ident, $answer:ident) => {{
-        let () = $places;
+    (code, $outputs:ident, $answer:ident) => {{
+        let () = $outputs;
         Ok($answer)
     }};
-    (value $convert:expr, $places:ident, $answer:ident) => {{
-        let () = $places;
+    (value $convert:expr, $outputs:ident, $answer:ident) => {{
+        let () = $outputs;
         Ok($convert($answer))
     }};
 }
