@@ -44,8 +44,12 @@ enum Command {
     },
     /// Builds one wheel with the Python modules, the commands, headers and libraries.
     Wheel(wheel::Options),
-    /// Builds, installs, converts the digits model and runs the example programs on it.
-    Demo,
+    /// Builds without optimization, converts the digits model and runs the example programs on it.
+    Demo {
+        /// Takes an install tree that exists and builds nothing.
+        #[arg(long, value_name = "DIR")]
+        tree: Option<PathBuf>,
+    },
     /// Runs all checks and tests, and prints a table of the results.
     Ci(ci::Options),
     /// Measures Jumar against the limits of this machine.
@@ -71,7 +75,7 @@ impl Command {
             Command::Gen { .. } | Command::Headers | Command::Tidy { .. } => false,
             Command::Dist { .. }
             | Command::Wheel(_)
-            | Command::Demo
+            | Command::Demo { .. }
             | Command::Ci(_)
             | Command::Bench(_) => true,
         };
@@ -119,7 +123,10 @@ fn run(command: Command) -> Result<bool> {
     match command {
         Command::Gen { check } => xtask_gen::run(check).map(|()| true),
         Command::Dist { prefix } => {
-            let tree = dist::run(prefix.map(|prefix| callers_folder.join(prefix)))?;
+            let tree = dist::run(
+                prefix.map(|prefix| callers_folder.join(prefix)),
+                dist::Build::Release,
+            )?;
             println!("install tree: {}", tree.display());
             Ok(true)
         }
@@ -128,7 +135,9 @@ fn run(command: Command) -> Result<bool> {
             println!("wheel: {}", wheel.display());
             Ok(true)
         }
-        Command::Demo => demo::run().map(|()| true),
+        Command::Demo { tree } => {
+            demo::run(tree.map(|tree| callers_folder.join(tree))).map(|()| true)
+        }
         Command::Ci(options) => ci::run(&options),
         Command::Bench(options) => xtask_bench::run(&options).map(|()| true),
         Command::Headers => {

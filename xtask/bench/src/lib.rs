@@ -159,7 +159,7 @@ enum Target {
 pub fn run(options: &Options) -> Result<()> {
     let tree = crate::root().join("target/jumar");
     if !options.no_build {
-        dist::run(None)?;
+        dist::run(None, dist::Build::Release)?;
     }
     ensure!(
         tree.join("lib64/libascendcl.so").exists(),

@@ -672,7 +672,7 @@ fn node_cases(job: &Job, program: &str, counts: &str) -> Result<Outcome> {
 }
 
 fn demo(job: &Job) -> Result<Outcome> {
-    let outcome = job.simple(&mut xtask(&["demo"]))?;
+    let outcome = job.simple(&mut xtask(&["demo", "--tree", "target/jumar"]))?;
     Ok(job.with_accuracies(outcome))
 }
 

@@ -156,13 +156,13 @@ pub(crate) struct Built {
 
 impl Built {
     /// Finds the files in cargo's folder of a profile, and builds the C++ library above them.
-    pub fn at(folder: &Path) -> Result<Built> {
+    pub fn at(folder: &Path, build: Build) -> Result<Built> {
         let runtime = folder.join("libascendcl.so");
         let command = folder.join("jumar");
         let own = folder.join("graph-engine");
         let es_headers = own.join("es");
         graph_engine::generate_functions(&command, &es_headers)?;
-        let graph_engine = graph_engine::build(crate::root(), &runtime, &own, &es_headers)?;
+        let graph_engine = graph_engine::build(crate::root(), &runtime, &own, &es_headers, build)?;
         Ok(Built {
             runtime,
             graph_engine,
@@ -174,23 +174,50 @@ impl Built {
     }
 }
 
+/// How the libraries and commands are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// Optimized, for users.
+    Release,
+    /// Without optimization where it matters little: in a third of the processor time, for a first look.
+    Quick,
+}
+
+impl Build {
+    /// Returns the name of cargo's profile and of its folder.
+    fn profile(self) -> &'static str {
+        match self {
+            Build::Release => "release",
+            Build::Quick => "quick",
+        }
+    }
+
+    /// Returns the option of the C++ compiler.
+    pub(crate) fn cxx_level(self) -> &'static str {
+        match self {
+            Build::Release => "-O2",
+            Build::Quick => "-O0",
+        }
+    }
+}
+
 /// What is built for a tree or a wheel, as arguments of cargo.
 pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"];
 
-/// Builds everything in release mode and lays out the install tree in `prefix`, by default target/jumar.
+/// Builds everything and lays out the install tree in `prefix`, by default target/jumar.
 ///
 /// Returns the absolute path of the tree. A tree that was there before is replaced in one step; programs that run
 /// from it keep the files that they opened.
 ///
 /// # Errors
 /// The build fails, or `prefix` exists and is not a tree that this command made.
-pub fn run(prefix: Option<PathBuf>) -> Result<PathBuf> {
+pub fn run(prefix: Option<PathBuf>, how: Build) -> Result<PathBuf> {
     let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join("target/jumar")))?;
     // What lies in target is this project's own: `gen` has written its page there before the first tree.
     if !prefix.starts_with(crate::root().join("target")) {
         replaceable(&prefix)?;
     }
-    let built = build()?;
+    let built = build(how)?;
     replace(&prefix, |stage| {
         lay_out(&built, crate::root(), stage)?;
         xtask_gen::write_coverage(stage)
@@ -205,23 +232,26 @@ pub fn has_cmake() -> bool {
     cmake.output().is_ok_and(|output| output.status.success())
 }
 
-/// Builds what a tree or a wheel holds, in release mode.
-pub(crate) fn build() -> Result<Built> {
+/// Builds what a tree or a wheel holds.
+pub(crate) fn build(how: Build) -> Result<Built> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
         || crate::root().join("target"),
         |dir| crate::root().join(dir),
     );
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
-        .args(["build", "--release", "--locked"])
+        .args(["build", "--locked", "--profile", how.profile()])
         .args(PACKAGES)
         .current_dir(crate::root());
     progress::run_or_fail(
-        "building the release libraries and commands",
+        match how {
+            Build::Release => "building the release libraries and commands",
+            Build::Quick => "building the libraries and commands, without optimization",
+        },
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
     )?;
-    Built::at(&target.join("release"))
+    Built::at(&target.join(how.profile()), how)
 }
 
 /// Refuses to replace a folder that holds something else.

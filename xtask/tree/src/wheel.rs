@@ -51,7 +51,7 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
     let _ = fs::remove_file(&log);
     let python = python_env::ensure(&log)?;
     let built = match options.portable {
-        false => dist::build()?,
+        false => dist::build(dist::Build::Release)?,
         true => build_portable(&log)?,
     };
     let stage = root.join("target/dist/wheel");
@@ -149,7 +149,10 @@ fn build_portable(log: &Path) -> Result<dist::Built> {
         .env("CARGO_TARGET_DIR", root.join("target/portable"))
         .current_dir(root);
     progress::run_or_fail("building for older systems", &mut build, log)?;
-    dist::Built::at(&root.join("target/portable").join(triple).join("release"))
+    dist::Built::at(
+        &root.join("target/portable").join(triple).join("release"),
+        dist::Build::Release,
+    )
 }
 
 /// Writes everything that the wheel holds, its metadata excepted.

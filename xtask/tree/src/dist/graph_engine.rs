@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
+use super::Build;
 use super::filter::{self, tool};
 
 /// The name of the library.
@@ -61,6 +62,7 @@ pub(crate) fn build(
     runtime: &Path,
     folder: &Path,
     functions: &Path,
+    how: Build,
 ) -> Result<PathBuf> {
     let library = folder.join(FILE);
     if up_to_date(root, runtime, functions, &library)? {
@@ -80,7 +82,7 @@ pub(crate) fn build(
         let running: Vec<_> = jobs
             .iter()
             .map(|(unit, layout, object)| {
-                scope.spawn(|| compile(root, functions, unit, layout, object))
+                scope.spawn(|| compile(root, functions, unit, layout, object, how))
             })
             .collect();
         running
@@ -153,7 +155,14 @@ pub(crate) fn compiler() -> OsString {
 }
 
 /// Compiles a unit for a layout of std::string.
-fn compile(root: &Path, functions: &Path, unit: &str, layout: &str, object: &Path) -> Result<()> {
+fn compile(
+    root: &Path,
+    functions: &Path,
+    unit: &str,
+    layout: &str,
+    object: &Path,
+    how: Build,
+) -> Result<()> {
     let folder = if unit == FUNCTIONS {
         functions.to_owned()
     } else {
@@ -163,7 +172,13 @@ fn compile(root: &Path, functions: &Path, unit: &str, layout: &str, object: &Pat
     tool(
         "c++",
         Command::new(compiler())
-            .args(["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-c"])
+            .args([
+                "-std=c++17",
+                how.cxx_level(),
+                "-fPIC",
+                "-fvisibility=hidden",
+                "-c",
+            ])
             .args(["-Wall", "-Wextra", "-DJUMAR_GE_LIBRARY"])
             .arg(format!("-D_GLIBCXX_USE_CXX11_ABI={layout}"))
             .arg("-I")
