@@ -41,6 +41,13 @@ pub struct Options {
     list: bool,
 }
 
+impl Options {
+    /// Returns whether these are the steps that every change has to pass, all of them and no other.
+    pub fn is_complete(&self) -> bool {
+        !self.long && self.part.is_none() && self.only.is_empty() && !self.list
+    }
+}
+
 /// A part of the long steps, small enough for one job of a hosted service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask <gen|dist|demo|ci|bench|tidy>`.
+//! The project's own commands: `cargo xtask <gen|dist|demo|ci|bench|size|tidy>`.
 
 mod ci;
 mod demo;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use xtask_base::{progress, python_env, root};
+use xtask_base::{processor_time, progress, python_env, root};
 use xtask_tree::{dist, wheel};
 
 #[derive(Parser)]
@@ -57,6 +57,8 @@ enum Command {
     /// Compiles every installed header in every dialect, and links the layout test against the installed library.
     #[command(hide = true)]
     Headers,
+    /// Prints the lines of the sources by crate, the sizes of the libraries, and the processor time of the last builds and runs.
+    Size,
     /// Checks the project's rules that no compiler checks.
     Tidy {
         /// Writes the smaller counts of banned words into xtask/vocabulary.tsv; larger ones are refused.
@@ -66,13 +68,23 @@ enum Command {
 }
 
 impl Command {
+    /// Returns the name of a command whose processor time is recorded: it does all that it can do.
+    fn measured(&self) -> Option<&'static str> {
+        match self {
+            Command::Dist { .. } => Some("dist"),
+            Command::Demo { tree: None } => Some("demo"),
+            Command::Ci(options) if options.is_complete() => Some("ci"),
+            _ => None,
+        }
+    }
+
     /// Starts this program again with a cmake from the Python package index if the command compiles and the machine has none.
     ///
     /// # Errors
     /// cmake is missing and could not be installed.
     fn provide_cmake(&self) -> Result<()> {
         let compiles = match self {
-            Command::Gen { .. } | Command::Headers | Command::Tidy { .. } => false,
+            Command::Gen { .. } | Command::Headers | Command::Size | Command::Tidy { .. } => false,
             Command::Dist { .. }
             | Command::Wheel(_)
             | Command::Demo { .. }
@@ -105,7 +117,14 @@ fn main() -> ExitCode {
         eprintln!("error: {error:#}");
         return ExitCode::FAILURE;
     }
-    match run(arguments.command) {
+    let measured = arguments.command.measured();
+    let result = run(arguments.command);
+    if let (Ok(true), Some(name)) = (&result, measured)
+        && let Err(error) = record_processor_time(name)
+    {
+        eprintln!("note: {error:#}");
+    }
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -113,6 +132,16 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints and stores the processor time of a command that has ended.
+///
+/// # Errors
+/// The system does not say it, or the file cannot be written.
+fn record_processor_time(name: &str) -> Result<()> {
+    let seconds = processor_time::used()?;
+    println!("processor time: {seconds:.0} s");
+    processor_time::record(name, seconds)
 }
 
 /// Runs a command. `Ok(false)`: it ran and reported problems.
@@ -146,6 +175,7 @@ fn run(command: Command) -> Result<bool> {
             xtask_gen::check::links(&tree.join("include"), &tree.join("lib64"))?;
             Ok(true)
         }
+        Command::Size => xtask_tidy::print_size().map(|()| true),
         Command::Tidy { update_vocabulary } => {
             if update_vocabulary {
                 xtask_tidy::update_vocabulary()?;

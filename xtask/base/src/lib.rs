@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+pub mod processor_time;
 pub mod progress;
 pub mod python_env;
 

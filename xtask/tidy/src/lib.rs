@@ -10,6 +10,7 @@ mod files;
 mod folders;
 mod guidance;
 mod misuse;
+mod size;
 mod source;
 mod sources;
 mod vocabulary;
@@ -105,6 +106,10 @@ const CHECKS: &[(&str, Check)] = &[
         vocabulary::ratchet,
     ),
     (
+        "the sources have no more lines than xtask/size.toml allows",
+        size::limits,
+    ),
+    (
         "the subject of a commit has at most 72 characters",
         commits::subjects,
     ),
@@ -116,6 +121,14 @@ const CHECKS: &[(&str, Check)] = &[
 /// A word is used more often than recorded, or a file cannot be read or written.
 pub fn update_vocabulary() -> Result<()> {
     vocabulary::update(&Repository::read(crate::root())?)
+}
+
+/// Prints the lines of the sources by crate, the sizes of the libraries, and the processor time of the last builds and runs.
+///
+/// # Errors
+/// The sources cannot be read.
+pub fn print_size() -> Result<()> {
+    size::print()
 }
 
 /// Runs every check. Returns whether all passed.
