@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: the first thing a new user runs. It builds, installs into target/demo/jumar, and has three unmodified
 //! programs read handwritten digits on a software device.
 //!
-//! The build is the quick one, with little optimization: a newcomer waits for the compiler, not for the programs.
+//! The build is the one without optimization: a newcomer waits for the compiler, not for the programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,10 +46,10 @@ pub fn run(tree: Option<PathBuf>) -> Result<()> {
 
     let work = crate::root().join("target/demo");
     fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
-    let is_quick = tree.is_none();
+    let is_unoptimized = tree.is_none();
     let tree = match tree {
         Some(tree) => tree,
-        None => dist::run(Some(work.join("jumar")), dist::Build::Quick)?,
+        None => dist::run(Some(work.join("jumar")), dist::Build::Unoptimized)?,
     };
     ensure!(
         tree.join("bin/atc").exists(),
@@ -125,7 +125,7 @@ pub fn run(tree: Option<PathBuf>) -> Result<()> {
         println!("timeline: {}", shown(&timeline));
     }
     println!("\nopen a timeline in https://ui.perfetto.dev or chrome://tracing");
-    if is_quick {
+    if is_unoptimized {
         println!(
             "this tree was built for the demo, without optimization; `cargo xtask dist` builds the fast one in target/jumar"
         );

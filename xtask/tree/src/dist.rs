@@ -180,7 +180,7 @@ pub enum Build {
     /// Optimized, for users.
     Release,
     /// Without optimization where it matters little: in a third of the processor time, for a first look.
-    Quick,
+    Unoptimized,
 }
 
 impl Build {
@@ -188,7 +188,7 @@ impl Build {
     fn profile(self) -> &'static str {
         match self {
             Build::Release => "release",
-            Build::Quick => "quick",
+            Build::Unoptimized => "unoptimized",
         }
     }
 
@@ -196,7 +196,7 @@ impl Build {
     pub(crate) fn cxx_level(self) -> &'static str {
         match self {
             Build::Release => "-O2",
-            Build::Quick => "-O0",
+            Build::Unoptimized => "-O0",
         }
     }
 }
@@ -246,7 +246,7 @@ pub(crate) fn build(how: Build) -> Result<Built> {
     progress::run_or_fail(
         match how {
             Build::Release => "building the release libraries and commands",
-            Build::Quick => "building the libraries and commands, without optimization",
+            Build::Unoptimized => "building the libraries and commands, without optimization",
         },
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
