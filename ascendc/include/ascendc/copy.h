@@ -398,7 +398,7 @@ void DataCopyPad(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, 
 {
     padded::to_global(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, site);
 }
-template <typename TypeT> void SetPadValue(jumar::ascendc::AsIs<TypeT> value)
+template <typename TypeT, TPosition pos = TPosition::MAX> void SetPadValue(TypeT value)
 {
     jumar::ascendc::Registers& registers = jumar::ascendc::core().registers;
     std::memcpy(&registers.pad_value, &value, sizeof value);

@@ -17,6 +17,8 @@ struct Call {
     const char* name;
     Site site;
     pipe_t pipe = PIPE_V;
+    // A tensor at a fixed address ends where its memory ends, and not after its length.
+    bool reaches_memory_end = false;
 };
 
 inline const char* pipe_name(pipe_t pipe)

@@ -53,6 +53,7 @@ public:
         buffer.begin = self.memories[memory].base(memory) + address;
         buffer.bytes = static_cast<uint32_t>(bytes);
         buffer.position = position;
+        buffer.is_fixed = true;
         *this = LocalTensor(&buffer, 0, elements);
     }
 
@@ -69,7 +70,7 @@ public:
         check(index, "GetValue", site);
         if constexpr (jumar::ascendc::is_int4<TypeT>) {
             uint8_t pair = data_[index / 2].pair;
-            return TypeT{static_cast<uint8_t>(index % 2 ? pair >> 4 : pair & 15)};
+            return TypeT(index % 2 ? pair >> 4 : pair);
         } else {
             return data_[index];
         }
@@ -314,9 +315,14 @@ inline void check_range([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tens
     if (buffer->generation != tensor.generation()) fail(call.site, "%s: %s is used after FreeTensor", call.name, operand);
     const uint8_t* begin = static_cast<const uint8_t*>(tensor.address());
     long long offset = begin - buffer->begin;
-    if (offset < 0 || static_cast<uint64_t>(offset) + bytes > buffer->bytes)
+    uint64_t limit = buffer->bytes;
+    if (call.reaches_memory_end && buffer->is_fixed) {
+        const Memory memory = memory_of(buffer->position);
+        limit = memory_info(memory).bytes - static_cast<uint64_t>(buffer->begin - core().memories[memory].base(memory));
+    }
+    if (offset < 0 || static_cast<uint64_t>(offset) + bytes > limit)
         fail(call.site, "%s: %s reaches bytes %lld to %lld of its buffer in %s, which has %u bytes", call.name, operand, offset,
-             offset + static_cast<long long>(bytes) - 1, position_name(buffer->position), buffer->bytes);
+             offset + static_cast<long long>(bytes) - 1, position_name(buffer->position), static_cast<uint32_t>(limit));
     core().last_call = call.site;
     if (reinterpret_cast<uintptr_t>(begin) % alignment != 0)
         fail(call.site, "%s: %s begins at byte %lld of its buffer in %s, and has to be aligned to %u bytes", call.name, operand, offset,
