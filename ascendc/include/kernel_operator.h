@@ -2,6 +2,9 @@
 #ifndef JUMAR_KERNEL_OPERATOR_H
 #define JUMAR_KERNEL_OPERATOR_H
 
+// Host programs expect it of this header.
+#include <iostream>
+
 #include "ascendc/language.h"
 #include "ascendc/numbers.h"
 #include "ascendc/constants.h"

@@ -126,6 +126,11 @@ inline int finish(const char* name)
     do {                                                                                                                                             \
         if (!(condition)) check::report(__FILE__, __LINE__, #condition);                                                                             \
     } while (0)
+// What check::run has returned.
+#define EXPECT_RUNS(said)                                                                                                                            \
+    do {                                                                                                                                             \
+        if (!(said).empty()) check::report(__FILE__, __LINE__, said);                                                                                \
+    } while (0)
 #define EXPECT_EQUAL(got, wanted) check::equal(got, wanted, __FILE__, __LINE__)
 #define EXPECT_FAILS(kernel, part)                                                                                                                   \
     do {                                                                                                                                             \

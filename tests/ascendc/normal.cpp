@@ -604,63 +604,66 @@ TEST(a_vector_is_spread_over_fractals)
                  "BroadCastVecToMM: dst is in UB");
 }
 
+// Other parameters than startIndex and repeatTimes have no effect on LoadDataWithSparse.
 TEST(a_sparse_matrix_selects_columns_of_the_left_one)
 {
-    constexpr uint32_t m = 16, k = 128, n = 32;
-    std::mt19937 random(77);
-    // B has two elements in four at most.
-    std::vector<int> sparse(k * n), left(m * k);
-    for (int& value : left) value = static_cast<int>(random() % 255) - 127;
-    std::vector<int8_t> dense(k / 2 * n), a(m * k);
-    std::vector<uint8_t> indices(k / 2 * n / 4);
-    for (uint32_t column = 0; column < n; column++)
-        for (uint32_t four = 0; four < k / 4; four++) {
-            const uint32_t one = random() % 3, two = one + 1 + random() % (3 - one);
-            for (uint32_t side = 0; side < 2; side++) {
-                const uint32_t at = four * 2 + side, slot = side ? two : one;
-                const int value = static_cast<int>(random() % 255) - 127;
-                sparse[(four * 4 + slot) * n + column] = value;
-                const size_t element = (at / 32 * (n / 16) + column / 16) * 512 + column % 16 * 32 + at % 32;
-                dense[element] = static_cast<int8_t>(value);
-                indices[element / 4] = static_cast<uint8_t>(indices[element / 4] | (slot - side) << element % 4 * 2);
-            }
-        }
-    for (uint32_t row = 0; row < m; row++)
-        for (uint32_t at = 0; at < k; at++) a[at / 32 * 512 + row * 32 + at % 32] = static_cast<int8_t>(left[row * k + at]);
-    std::vector<int32_t> got, wanted(m * n);
-    bool is_done = false;
-    const std::string said = check::run([&] {
-        TPipe pipe;
-        TBuf<TPosition::A2> a_buffer;
-        TBuf<TPosition::B1> b_buffer, index_buffer;
-        TBuf<TPosition::B2> filter_buffer;
-        TBuf<TPosition::CO1> c_buffer;
-        pipe.InitBuffer(a_buffer, m * k);
-        pipe.InitBuffer(b_buffer, k / 2 * n);
-        pipe.InitBuffer(index_buffer, k / 2 * n / 4);
-        pipe.InitBuffer(filter_buffer, k / 2 * n);
-        pipe.InitBuffer(c_buffer, m * n * 4);
-        auto fm = a_buffer.Get<int8_t>(), b = b_buffer.Get<int8_t>(), filter = filter_buffer.Get<int8_t>();
-        auto index = index_buffer.Get<uint8_t>();
-        auto c = c_buffer.Get<int32_t>();
-        std::copy(a.begin(), a.end(), fm.GetPhyAddr());
-        std::copy(dense.begin(), dense.end(), b.GetPhyAddr());
-        std::copy(indices.begin(), indices.end(), index.GetPhyAddr());
-        LoadData2DParams load;
-        load.repeatTimes = k / 2 * n / 512;
-        load.srcStride = 1;
-        LoadDataWithSparse(filter, b, index, load);
-        PipeBarrier<PIPE_ALL>();
-        MmadWithSparse(c, fm, filter, MmadParams(m, n, k, false, 0, false, false, false));
-        got = check::get(c, m * n);
-        is_done = true;
-    });
-    if (!said.empty()) check::report(__FILE__, __LINE__, said);
-    EXPECT(is_done);
-    for (uint32_t row = 0; row < m; row++)
+    const LoadData2DParams all_forms[] = {
+        {0, 4, 1, 0, 0, false, 0}, {0, 4, 0, 0, 0, false, 0}, {0, 4, 3, 0, 2, false, 0}, {0, 4, 1, 5, 1, false, 1},
+    };
+    for (const LoadData2DParams& load : all_forms) {
+        constexpr uint32_t m = 16, k = 128, n = 32;
+        std::mt19937 random(77);
+        // B has two elements in four at most.
+        std::vector<int> sparse(k * n), left(m * k);
+        for (int& value : left) value = static_cast<int>(random() % 255) - 127;
+        std::vector<int8_t> dense(k / 2 * n), a(m * k);
+        std::vector<uint8_t> indices(k / 2 * n / 4);
         for (uint32_t column = 0; column < n; column++)
-            for (uint32_t at = 0; at < k; at++) wanted[column / 16 * m * 16 + row * 16 + column % 16] += left[row * k + at] * sparse[at * n + column];
-    EXPECT_EQUAL(got, wanted);
+            for (uint32_t four = 0; four < k / 4; four++) {
+                const uint32_t one = random() % 3, two = one + 1 + random() % (3 - one);
+                for (uint32_t side = 0; side < 2; side++) {
+                    const uint32_t at = four * 2 + side, slot = side ? two : one;
+                    const int value = static_cast<int>(random() % 255) - 127;
+                    sparse[(four * 4 + slot) * n + column] = value;
+                    const size_t element = (at / 32 * (n / 16) + column / 16) * 512 + column % 16 * 32 + at % 32;
+                    dense[element] = static_cast<int8_t>(value);
+                    indices[element / 4] = static_cast<uint8_t>(indices[element / 4] | (slot - side) << element % 4 * 2);
+                }
+            }
+        for (uint32_t row = 0; row < m; row++)
+            for (uint32_t at = 0; at < k; at++) a[at / 32 * 512 + row * 32 + at % 32] = static_cast<int8_t>(left[row * k + at]);
+        std::vector<int32_t> got, wanted(m * n);
+        bool is_done = false;
+        const std::string said = check::run([&] {
+            TPipe pipe;
+            TBuf<TPosition::A2> a_buffer;
+            TBuf<TPosition::B1> b_buffer, index_buffer;
+            TBuf<TPosition::B2> filter_buffer;
+            TBuf<TPosition::CO1> c_buffer;
+            pipe.InitBuffer(a_buffer, m * k);
+            pipe.InitBuffer(b_buffer, k / 2 * n);
+            pipe.InitBuffer(index_buffer, k / 2 * n / 4);
+            pipe.InitBuffer(filter_buffer, k / 2 * n);
+            pipe.InitBuffer(c_buffer, m * n * 4);
+            auto fm = a_buffer.Get<int8_t>(), b = b_buffer.Get<int8_t>(), filter = filter_buffer.Get<int8_t>();
+            auto index = index_buffer.Get<uint8_t>();
+            auto c = c_buffer.Get<int32_t>();
+            std::copy(a.begin(), a.end(), fm.GetPhyAddr());
+            std::copy(dense.begin(), dense.end(), b.GetPhyAddr());
+            std::copy(indices.begin(), indices.end(), index.GetPhyAddr());
+            LoadDataWithSparse(filter, b, index, load);
+            PipeBarrier<PIPE_ALL>();
+            MmadWithSparse(c, fm, filter, MmadParams(m, n, k, false, 0, false, false, false));
+            got = check::get(c, m * n);
+            is_done = true;
+        });
+        if (!said.empty()) check::report(__FILE__, __LINE__, said);
+        EXPECT(is_done);
+        for (uint32_t row = 0; row < m; row++)
+            for (uint32_t column = 0; column < n; column++)
+                for (uint32_t at = 0; at < k; at++) wanted[column / 16 * m * 16 + row * 16 + column % 16] += left[row * k + at] * sparse[at * n + column];
+        EXPECT_EQUAL(got, wanted);
+    }
     EXPECT_FAILS(([] {
                      TPipe pipe;
                      TBuf<TPosition::A2> a_buffer;

@@ -254,6 +254,88 @@ TEST(blocks_that_write_the_same_memory_are_named)
     EXPECT_FAILS(([] { blocks(COUNT - 8, true, false); }, 4, true), "global memory that block 0 has written");
 }
 
+// 13 of 16 floats in each of two rows, in a buffer of 256 bytes. `use` gets the rows and a buffer for results.
+template <typename Use> std::string with_padding(const DataCopyPadExtParams<float>& pad, Use use)
+{
+    return check::run([&] {
+        TPipe pipe;
+        TBuf<> rows, results;
+        pipe.InitBuffer(rows, 256);
+        pipe.InitBuffer(results, 1024);
+        auto x = rows.Get<float>(), y = results.Get<float>();
+        DataCopyPad(x, in(), DataCopyExtParams{2, 13 * sizeof(float), 0, 0, 0}, pad);
+        SetFlag<HardEvent::MTE2_V>(0);
+        WaitFlag<HardEvent::MTE2_V>(0);
+        use(x, y);
+        PipeBarrier<PIPE_ALL>();
+    });
+}
+
+TEST(padding_without_a_value_is_no_operand_of_reductions_and_copies)
+{
+    const DataCopyPadExtParams<float> none{false, 0, 0, 0}, zeros{true, 0, 3, 0};
+    const auto sum = [](LocalTensor<float> x, LocalTensor<float> y, uint32_t count) { ReduceSum(y, x, y[64], count); };
+    const auto copy_out = [](LocalTensor<float> x, uint32_t count) {
+        SetFlag<HardEvent::V_MTE3>(0);
+        WaitFlag<HardEvent::V_MTE3>(0);
+        DataCopy(out(), x, count);
+    };
+    const char* wanted = "padding that DataCopyPad at order.cpp:";
+    using Tensor = LocalTensor<float>;
+    const auto fails = [&](auto use, const char* part) {
+        const std::string said = with_padding(none, use);
+        if (said.find(wanted) == std::string::npos || said.find(part) == std::string::npos) check::report(__FILE__, __LINE__, said);
+        EXPECT_RUNS(with_padding(zeros, use));
+    };
+    fails([&](Tensor x, Tensor y) { sum(x, y, 16); }, "ReduceSum: PIPE_V reads byte 52 of src (VECCALC)");
+    fails([&](Tensor x, Tensor y) { sum(x[16], y, 14); }, "reads byte 116");
+    fails([&](Tensor x, Tensor y) { ReduceMax(y, x, y[64], 16, false); }, "ReduceMax");
+    fails([&](Tensor x, Tensor y) { WholeReduceSum(y, x, 16, 2, 1, 1, 2); }, "WholeReduceSum");
+    fails([&](Tensor x, Tensor y) { BlockReduceMax(y, x, 1, 32, 1, 1, 8); }, "BlockReduceMax");
+    fails([&](Tensor x, Tensor y) { PairReduceSum(y, x, 1, 32, 1, 1, 8); }, "PairReduceSum");
+    // Elementwise functions carry it on, also where they write over their operand.
+    fails([&](Tensor x, Tensor y) { Exp(x, x, 32); sum(x, y, 16); }, "ReduceSum");
+    fails([&](Tensor x, Tensor y) { Add(y, x[16], x, 16); sum(y, y[64], 16); }, "ReduceSum");
+    fails([&](Tensor x, Tensor y) { Muls(y, x, 2.0f, 32, 1, {1, 1, 8, 8}); sum(y, y[64], 16); }, "ReduceSum");
+    fails([&](Tensor x, Tensor y) { Sub(y, x, x, 32, 1, {1, 1, 1, 8, 8, 8}); copy_out(y, 32); }, "DataCopy: PIPE_MTE3");
+    fails([&](Tensor x, Tensor) { copy_out(x, 32); }, "DataCopy: PIPE_MTE3 reads byte 52 of src");
+    const auto works = [&](auto use) { EXPECT_RUNS(with_padding(none, use)); };
+    works([&](Tensor x, Tensor y) { sum(x, y, 13); });
+    works([&](Tensor x, Tensor y) { WholeReduceSum(y, x, 13, 2, 1, 1, 2); });
+    works([&](Tensor x, Tensor) {
+        Exp(x, x, 32);
+        SetFlag<HardEvent::V_MTE3>(0);
+        WaitFlag<HardEvent::V_MTE3>(0);
+        DataCopyPad(out(), x, DataCopyExtParams{2, 13 * sizeof(float), 0, 0, 0});
+    });
+    // What the program writes there has a value.
+    works([&](Tensor x, Tensor y) {
+        const uint64_t ends[2] = {0xe000e000, 0};
+        Duplicate(x, 0.0f, ends, 1, 1, 8);
+        sum(x, y, 32);
+    });
+    works([&](Tensor x, Tensor y) {
+        for (uint32_t at = 13; at < 16; at++) x.SetValue(at, 0.0f);
+        sum(x, y, 16);
+    });
+    works([&](Tensor x, Tensor y) {
+        for (uint32_t at = 13; at < 16; at++) x.GetPhyAddr()[at] = 0.0f;
+        sum(x, y, 16);
+    });
+    EXPECT_RUNS(check::run([&] {
+        TPipe pipe;
+        TBuf<> rows;
+        pipe.InitBuffer(rows, 1024);
+        auto x = rows.Get<float>();
+        SetPadValue(0.0f);
+        DataCopyPad(x, in(), DataCopyExtParams{1, 13 * sizeof(float), 0, 0, 0}, none);
+        SetFlag<HardEvent::MTE2_V>(0);
+        WaitFlag<HardEvent::MTE2_V>(0);
+        ReduceSum(x[64], x, x[128], 16);
+        PipeBarrier<PIPE_ALL>();
+    }));
+}
+
 int main()
 {
     return check::finish("order");

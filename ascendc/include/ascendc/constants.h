@@ -257,6 +257,12 @@ template <typename TypeT> struct DataCopyPadExtParams {
 
     DataCopyPadExtParams() = default;
     DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, TypeT value) : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
+    // A literal of another type: bfloat16_t is made from numbers explicitly alone.
+    template <typename TypeV, typename = std::enable_if_t<std::is_arithmetic_v<TypeV>>>
+    DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, TypeV value)
+        : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(static_cast<TypeT>(value))
+    {
+    }
 };
 
 struct DataCopyEnhancedParams {

@@ -353,6 +353,11 @@ void to_local(const LocalTensor<TypeT>& dst, const GlobalTensor<TypeT>& src, uin
         for (uint64_t at = 0; at < left; at++) std::memcpy(to + at * sizeof(TypeT), filler, sizeof(TypeT));
         std::memcpy(to + left * sizeof(TypeT), from, length);
         for (uint64_t at = left * sizeof(TypeT) + length; at + sizeof(TypeT) <= row; at += sizeof(TypeT)) std::memcpy(to + at, filler, sizeof(TypeT));
+        if (!is_pad && !registers.has_pad_value) {
+            const uint64_t begin = block * static_cast<uint64_t>(to_step), data = begin + left * sizeof(TypeT);
+            mark_padding(dst, begin, data, site);
+            mark_padding(dst, data + length, begin + row, site);
+        }
     }
 }
 template <typename TypeT>
@@ -398,7 +403,7 @@ void DataCopyPad(const GlobalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, 
 {
     padded::to_global(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride, site);
 }
-template <typename TypeT> void SetPadValue(jumar::ascendc::AsIs<TypeT> value)
+template <typename TypeT, TPosition pos = TPosition::MAX> void SetPadValue(TypeT value)
 {
     jumar::ascendc::Registers& registers = jumar::ascendc::core().registers;
     std::memcpy(&registers.pad_value, &value, sizeof value);

@@ -116,6 +116,8 @@ struct Buffer {
     BufferState state = BufferState::PLAIN;
     AscendC::TPosition position = AscendC::TPosition::VECCALC;
     const void* queue = nullptr;
+    // Whether it is that of a tensor at a fixed address.
+    bool is_fixed = false;
     // What the next user of the buffer waits for.
     PipeClock clock;
     // The last call of the queue for this buffer.

@@ -37,7 +37,7 @@ inline void need_memory([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tens
 // Element (row, column) of a fractal or matrix whose elements may be half bytes.
 template <typename TypeT> inline TypeT element_at(const TypeT* from, uint64_t index)
 {
-    if constexpr (is_int4<TypeT>) return TypeT{static_cast<uint8_t>(index % 2 ? from[index / 2].pair >> 4 : from[index / 2].pair & 15)};
+    if constexpr (is_int4<TypeT>) return TypeT(index % 2 ? from[index / 2].pair >> 4 : from[index / 2].pair);
     else return from[index];
 }
 template <typename TypeT> inline void put_element(TypeT* to, uint64_t index, TypeT value)
@@ -260,7 +260,20 @@ void LoadData(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, cons
     TypeT padding = params.padValue;
     if (!config.isSetPadding) std::memcpy(static_cast<void*>(&padding), &cube.padding, sizeof padding);
     load_unfolded(dst, src, map, params.mStartPt, params.mExtension, params.kStartPt, params.kExtension, params.enTranspose, padding,
-                  Call{"LoadData", site, PIPE_MTE1});
+                  Call{"LoadData", site, PIPE_MTE1, true});
+}
+
+// Forms that are not supported fail when they run.
+template <typename TypeT, typename Source>
+void LoadData(const LocalTensor<TypeT>&, const Source&, const LoadData2DParamsV2&, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::fail(site, "LoadData with LoadData2DParamsV2, a form of the 950, is not supported by Jumar; LoadData2DParams is");
+}
+template <typename TypeT>
+void LoadData(const LocalTensor<TypeT>&, const LocalTensor<TypeT>&, const LoadData3DParamsV2Pro&,
+              jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::fail(site, "LoadData with LoadData3DParamsV2Pro is not supported by Jumar; LoadData3DParamsV2 is");
 }
 
 // Transposes squares: one fractal of 16-bit elements, two adjacent ones of 8-bit and 32-bit elements.
@@ -306,16 +319,6 @@ void LoadDataWithTranspose(const LocalTensor<TypeT>& dst, const LocalTensor<Type
                           site);
 }
 
-template <typename TypeT, typename TypeU, typename TypeS>
-void Mmad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& fm, const LocalTensor<TypeS>& filter, const MmadParams& params,
-          jumar::ascendc::Site site = jumar::ascendc::Site::here())
-{
-    using namespace jumar::ascendc;
-    const bool accumulates = params.isBias || !params.cmatrixInitVal;
-    if (accumulates && params.cmatrixSource) fail(site, "Mmad: cmatrixSource is true, and no bias is passed; the form with a bias tensor is supported");
-    const TypeT* c = dst.raw();
-    multiply(dst, fm, filter, params, Call{"Mmad", site, PIPE_M}, [&](uint32_t, uint64_t index) { return accumulates ? c[index] : TypeT(0); });
-}
 // The initial value is a row in the bias table, or a matrix in L0C.
 template <typename TypeT, typename TypeU, typename TypeS, typename TypeV>
 void Mmad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& fm, const LocalTensor<TypeS>& filter, const LocalTensor<TypeV>& bias, const MmadParams& params,
@@ -330,6 +333,26 @@ void Mmad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& fm, const Loc
     check_access(bias, elements * sizeof(TypeV), "bias", call, 64);
     const TypeV* values = bias.raw();
     multiply(dst, fm, filter, params, call, [&](uint32_t column, uint64_t index) { return values[is_row ? column : index]; });
+}
+template <typename TypeT, typename TypeU, typename TypeS>
+void Mmad(const LocalTensor<TypeT>& dst, const LocalTensor<TypeU>& fm, const LocalTensor<TypeS>& filter, const MmadParams& params,
+          jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    using namespace jumar::ascendc;
+    const bool accumulates = params.isBias || !params.cmatrixInitVal;
+    if (accumulates && params.cmatrixSource) {
+        // The initial value is the row at the start of the bias table (inferred: no address is passed).
+        need_cube("Mmad", site);
+        bool has_bias = false;
+        for (const Buffer& buffer : core().buffers) has_bias = has_bias || memory_of(buffer.position) == MEMORY_BIAS;
+        if (!has_bias)
+            fail(site, "Mmad: cmatrixSource is true, and the kernel has no tensor in the bias table; copy the bias there, or pass it as a tensor");
+        const LocalTensor<TypeT> table(TPosition::C2, 0, static_cast<uint32_t>(memory_info(MEMORY_BIAS).bytes / sizeof(TypeT)), site);
+        Mmad(dst, fm, filter, table, params, site);
+        return;
+    }
+    const TypeT* c = dst.raw();
+    multiply(dst, fm, filter, params, Call{"Mmad", site, PIPE_M}, [&](uint32_t, uint64_t index) { return accumulates ? c[index] : TypeT(0); });
 }
 
 // Fills fractals of L0A and L0B, or blocks of 32 bytes of L1.

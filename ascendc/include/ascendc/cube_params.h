@@ -36,6 +36,26 @@ struct LoadData2DParams {
 };
 using LoadData2dParams = LoadData2DParams;
 
+// Of the 950: a rectangle of fractals.
+struct LoadData2DParamsV2 {
+    uint32_t mStartPosition = 0;
+    uint32_t kStartPosition = 0;
+    uint16_t mStep = 0;
+    uint16_t kStep = 0;
+    int32_t srcStride = 0;
+    uint16_t dstStride = 0;
+    bool ifTranspose = false;
+    uint8_t sid = 0;
+
+    LoadData2DParamsV2() = default;
+    LoadData2DParamsV2(uint32_t m_start, uint32_t k_start, uint16_t m_step, uint16_t k_step, int32_t src_stride, uint16_t dst_stride, bool transpose,
+                       uint8_t stream)
+        : mStartPosition(m_start), kStartPosition(k_start), mStep(m_step), kStep(k_step), srcStride(src_stride), dstStride(dst_stride),
+          ifTranspose(transpose), sid(stream)
+    {
+    }
+};
+
 struct LoadData2dTransposeParams {
     uint16_t startIndex = 0;
     uint8_t repeatTimes = 0;
@@ -100,6 +120,26 @@ template <typename TypeT> struct LoadData3DParamsV2 {
           mExtension(m_extension), kStartPt(k_start), mStartPt(m_start), strideW(stride_w), strideH(stride_h), filterW(filter_w),
           filterH(filter_h), dilationFilterW(dilation_w), dilationFilterH(dilation_h), enTranspose(transpose), enSmallK(small_k),
           padValue(pad_value), filterSizeW(filter_size_w), filterSizeH(filter_size_h), fMatrixCtrl(right_matrix)
+    {
+    }
+};
+
+// The parameters of a 3D load in two words.
+struct LoadData3DParamsV2Pro {
+    uint16_t channelSize = 0;
+    bool enTranspose = false;
+    bool enSmallK = false;
+    bool filterSizeW = false;
+    bool filterSizeH = false;
+    bool fMatrixCtrl = false;
+    uint64_t extConfig = 0;
+    uint64_t filterConfig = 0x10101010101;
+
+    LoadData3DParamsV2Pro() = default;
+    LoadData3DParamsV2Pro(uint16_t channels, bool transpose, bool small_k, bool filter_size_w, bool filter_size_h, bool right_matrix, uint64_t extension,
+                          uint64_t filter)
+        : channelSize(channels), enTranspose(transpose), enSmallK(small_k), filterSizeW(filter_size_w), filterSizeH(filter_size_h),
+          fMatrixCtrl(right_matrix), extConfig(extension), filterConfig(filter)
     {
     }
 };

@@ -226,10 +226,15 @@ inline void SetFixpipePreQuantFlag(uint64_t config)
 template <typename TypeT, bool setRelu = false>
 void SetFixPipeConfig(const LocalTensor<TypeT>& scales, bool = false, jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    static_assert(!setRelu, "SetFixPipeConfig: a tensor of ReLU slopes is not supported by Jumar; docs/ascendc.md lists what is");
-    static_assert(sizeof(TypeT) == 8, "SetFixPipeConfig: the tensor has elements of 64 bits");
     using namespace jumar::ascendc;
+    if (setRelu) fail(site, "SetFixPipeConfig: a tensor of ReLU slopes is not supported by Jumar; docs/ascendc.md lists what is");
+    // The words have 64 bits, whatever type the tensor has.
     core().registers.cube.quantisations = quantisation_words(scales.template ReinterpretCast<uint64_t>(), 1, Call{"SetFixPipeConfig", site, PIPE_FIX});
+}
+template <typename TypeT>
+void SetFixPipeConfig(const LocalTensor<TypeT>&, const LocalTensor<TypeT>&, bool = false, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+{
+    jumar::ascendc::fail(site, "SetFixPipeConfig: a tensor of ReLU slopes is not supported by Jumar; docs/ascendc.md lists what is");
 }
 
 // A row of biases from L1 to the bias table: lengths in units of 64 bytes there. Halves become floats.

@@ -5,8 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
+// The rewriter, which runs where the driver defines the macro of passes, looks for the mark of device code and removes it.
 #ifndef __aicore__
+#ifdef JUMAR_ASCENDC_PASS
+#define __aicore__ [aicore]
+#else
 #define __aicore__
+#endif
 #endif
 #ifndef __host_aicore__
 #define __host_aicore__

@@ -3,22 +3,147 @@
 #define JUMAR_ASCENDC_LAYOUT_H
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "tensor.h"
 
 namespace AscendC {
 
 namespace Std {
+using std::add_const;
+using std::add_const_t;
+using std::add_cv;
+using std::add_cv_t;
+using std::add_lvalue_reference;
+using std::add_lvalue_reference_t;
+using std::add_pointer;
+using std::add_pointer_t;
+using std::add_rvalue_reference;
+using std::add_rvalue_reference_t;
+using std::add_volatile;
+using std::add_volatile_t;
+using std::bool_constant;
+using std::conditional;
+using std::conditional_t;
+using std::conjunction;
+using std::conjunction_v;
+using std::decay;
+using std::decay_t;
+using std::declval;
+using std::disjunction;
+using std::disjunction_v;
+using std::enable_if;
+using std::enable_if_t;
+using std::false_type;
+using std::forward;
 using std::forward_as_tuple;
 using std::get;
+using std::ignore;
+using std::index_sequence;
+using std::index_sequence_for;
+using std::integer_sequence;
 using std::integral_constant;
+using std::is_arithmetic;
+using std::is_arithmetic_v;
+using std::is_array;
+using std::is_array_v;
+using std::is_base_of;
+using std::is_base_of_v;
+using std::is_class;
+using std::is_class_v;
+using std::is_const;
+using std::is_const_v;
+using std::is_constructible;
+using std::is_constructible_v;
+using std::is_convertible;
+using std::is_convertible_v;
+using std::is_empty;
+using std::is_empty_v;
+using std::is_enum;
+using std::is_enum_v;
+using std::is_floating_point;
+using std::is_floating_point_v;
+using std::is_function;
+using std::is_function_v;
+using std::is_fundamental;
+using std::is_fundamental_v;
+using std::is_integral;
+using std::is_integral_v;
+using std::is_lvalue_reference;
+using std::is_lvalue_reference_v;
+using std::is_pointer;
+using std::is_pointer_v;
+using std::is_reference;
+using std::is_reference_v;
+using std::is_rvalue_reference;
+using std::is_rvalue_reference_v;
+using std::is_same;
+using std::is_same_v;
+using std::is_signed;
+using std::is_signed_v;
+using std::is_union;
+using std::is_union_v;
+using std::is_unsigned;
+using std::is_unsigned_v;
+using std::is_void;
+using std::is_void_v;
+using std::is_volatile;
+using std::is_volatile_v;
+using std::make_index_sequence;
+using std::make_integer_sequence;
 using std::make_tuple;
+using std::move;
+using std::negation;
+using std::negation_v;
+using std::remove_const;
+using std::remove_const_t;
+using std::remove_cv;
+using std::remove_cv_t;
+using std::remove_extent;
+using std::remove_extent_t;
+using std::remove_pointer;
+using std::remove_pointer_t;
+using std::remove_reference;
+using std::remove_reference_t;
+using std::remove_volatile;
+using std::remove_volatile_t;
 using std::tie;
+using std::true_type;
 using std::tuple;
+using std::tuple_cat;
 using std::tuple_element;
+using std::tuple_element_t;
 using std::tuple_size;
+using std::tuple_size_v;
+using std::underlying_type;
+using std::underlying_type_t;
+using std::void_t;
+template <typename TypeT> using remove_cvref_t = std::remove_cv_t<std::remove_reference_t<TypeT>>;
+template <typename TypeT> struct remove_cvref {
+    using type = remove_cvref_t<TypeT>;
+};
+
+// The second operand becomes one of the first one's type.
+template <typename TypeA, typename TypeB> constexpr TypeA max(const TypeA a, const TypeB b)
+{
+    return a > static_cast<TypeA>(b) ? a : static_cast<TypeA>(b);
+}
+template <typename TypeA, typename TypeB> constexpr TypeA min(const TypeA a, const TypeB b)
+{
+    return a > static_cast<TypeA>(b) ? static_cast<TypeA>(b) : a;
+}
+template <typename TypeT> TypeT sqrt(const TypeT value)
+{
+    return static_cast<TypeT>(std::sqrt(static_cast<std::conditional_t<jumar::ascendc::is_float<TypeT>, jumar::ascendc::Wide<TypeT>, double>>(value)));
+}
+template <typename TypeT> TypeT abs(const TypeT value)
+{
+    return value < TypeT(0) ? static_cast<TypeT>(-value) : value;
+}
+
 template <size_t value> using Int = std::integral_constant<size_t, value>;
 } // namespace Std
 

@@ -118,7 +118,7 @@ public:
         org_ka_ = tiling->Ka;
         org_kb_ = tiling->Kb;
         org_kc_ = 0;
-        if (config.doBasicBlock) {
+        if (config.doBasicBlock || (config.basicM && config.basicN)) {
             tiling_.baseM = static_cast<int32_t>(config.basicM);
             tiling_.baseN = static_cast<int32_t>(config.basicN);
         }
@@ -496,13 +496,9 @@ using Matmul = MatmulImpl<TypeA, TypeB, TypeC, Bias, config, Callback>;
 
 } // namespace AscendC
 
+// Older programs find all names here.
 namespace matmul {
-using AscendC::Matmul;
-using AscendC::MatmulCallBackFunc;
-using AscendC::MatmulImpl;
-using AscendC::MatmulType;
-using ::CubeFormat;
-using ::LayoutMode;
+using namespace AscendC;
 } // namespace matmul
 
 namespace jumar {

@@ -17,6 +17,46 @@ enum class BatchMode { NONE = 0, BATCH_LESS_THAN_L1, BATCH_LARGE_THAN_L1, SINGLE
 enum class BatchOutMode { SINGLE_BATCH = 0, MULTI_BATCH };
 enum class MatmulConfigMode { CONFIG_NORM, CONFIG_MDL, CONFIG_SPECIALMDL, CONFIG_IBSHARE };
 
+// Groups of options that GetMMConfig takes.
+struct MatmulShapeParams {
+    uint32_t singleCoreM;
+    uint32_t singleCoreN;
+    uint32_t singleCoreK;
+    uint32_t basicM;
+    uint32_t basicN;
+    uint32_t basicK;
+};
+struct MatmulQuantParams {
+    bool isPerTensor;
+    bool hasAntiQuantOffset;
+};
+struct MatmulBatchParams {
+    bool isNBatch;
+    BatchMode batchMode;
+    bool isBiasBatch = true;
+    BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
+};
+struct MatmulBiasParams {
+    bool enableSetBias = true;
+};
+struct MatmulFuncParams {
+    bool intrinsicsCheck;
+    bool enVecND2NZ;
+    bool enableDoubleCache;
+    bool enableL1CacheUB;
+    uint32_t doMTE2Preload;
+    IterateOrder iterateOrder;
+    ScheduleType scheduleType;
+    bool enableReuse = true;
+    bool enableUBReuse = true;
+    bool isPartialOutput = false;
+    bool isA2B2Shared = false;
+    bool isEnableChannelSplit = false;
+    bool enableKdimReorderLoad = false;
+    bool enableL1BankConflictOptimise = false;
+    bool enableRelu = false;
+};
+
 // Options of the card's implementation. Those of the sizes replace the tiling's; the others have no effect on values.
 struct MatmulConfig {
     bool doNorm = true;
@@ -66,6 +106,10 @@ struct MatmulConfig {
     bool isA2B2Shared = false;
     bool isEnableChannelSplit = false;
     bool enableKdimReorderLoad = false;
+    bool isCO1Shared = false;
+    uint32_t sharedCO1BufferSize = 64 * 1024;
+    BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
+    bool enableL1BankConflictOptimise = false;
     bool enableRelu = false;
 };
 
@@ -84,9 +128,8 @@ constexpr MatmulConfig GetNormalConfig(bool intrinsicsLimit = false, bool batchL
     return config;
 }
 constexpr MatmulConfig GetMDLConfig(bool intrinsicsLimit = false, bool batchLoop = false, uint32_t doMTE2Preload = 0, bool isVecND2NZ = false,
-                                    bool isPerTensor = false, bool hasAntiQuantOffset = false, bool enUnitFlag = false, bool = true, bool = true,
-                                    IterateOrder iterateOrder = IterateOrder::UNDEF, bool = false, bool = false, bool = false, bool = false,
-                                    ScheduleType = ScheduleType::INNER_PRODUCT, bool = false, bool = false, bool = false)
+                                    bool isPerTensor = false, bool hasAntiQuantOffset = false, bool enUnitFlag = false, bool = true, bool enableUBReuse = true,
+                                    bool enableL1CacheUB = false, bool enableMixDualMaster = false, bool enableKdimReorderLoad = false)
 {
     MatmulConfig config;
     config.doNorm = false;
@@ -98,7 +141,10 @@ constexpr MatmulConfig GetMDLConfig(bool intrinsicsLimit = false, bool batchLoop
     config.isPerTensor = isPerTensor;
     config.hasAntiQuantOffset = hasAntiQuantOffset;
     config.enUnitFlag = enUnitFlag;
-    config.iterateOrder = iterateOrder;
+    config.enableUBReuse = enableUBReuse;
+    config.enableL1CacheUB = enableL1CacheUB;
+    config.enableMixDualMaster = enableMixDualMaster;
+    config.enableKdimReorderLoad = enableKdimReorderLoad;
     return config;
 }
 constexpr MatmulConfig GetSpecialMDLConfig(bool intrinsicsLimit = false, bool batchLoop = false, uint32_t doMTE2Preload = 0, bool isVecND2NZ = false,
@@ -141,11 +187,70 @@ constexpr MatmulConfig GetSpecialBasicConfig(uint32_t basicM, uint32_t basicN, u
     return config;
 }
 
+constexpr void set_options(MatmulConfig& config, const MatmulShapeParams& shape)
+{
+    config.singleCoreM = shape.singleCoreM;
+    config.singleCoreN = shape.singleCoreN;
+    config.singleCoreK = shape.singleCoreK;
+    config.basicM = shape.basicM;
+    config.basicN = shape.basicN;
+    config.basicK = shape.basicK;
+}
+constexpr void set_options(MatmulConfig& config, const MatmulQuantParams& quantisation)
+{
+    config.isPerTensor = quantisation.isPerTensor;
+    config.hasAntiQuantOffset = quantisation.hasAntiQuantOffset;
+}
+constexpr void set_options(MatmulConfig& config, const MatmulBatchParams& batch)
+{
+    config.isNBatch = batch.isNBatch;
+    config.batchMode = batch.batchMode;
+    config.isBiasBatch = batch.isBiasBatch;
+    config.bmmOutMode = batch.bmmOutMode;
+}
+constexpr void set_options(MatmulConfig& config, const MatmulBiasParams& bias)
+{
+    config.enableSetBias = bias.enableSetBias;
+}
+constexpr void set_options(MatmulConfig& config, const MatmulFuncParams& functions)
+{
+    config.intrinsicsCheck = functions.intrinsicsCheck;
+    config.enVecND2NZ = functions.enVecND2NZ;
+    config.enableDoubleCache = functions.enableDoubleCache;
+    config.enableL1CacheUB = functions.enableL1CacheUB;
+    config.doMTE2Preload = functions.doMTE2Preload;
+    config.iterateOrder = functions.iterateOrder;
+    config.scheduleType = functions.scheduleType;
+    config.enableReuse = functions.enableReuse;
+    config.enableUBReuse = functions.enableUBReuse;
+    config.isPartialOutput = functions.isPartialOutput;
+    config.isA2B2Shared = functions.isA2B2Shared;
+    config.isEnableChannelSplit = functions.isEnableChannelSplit;
+    config.enableKdimReorderLoad = functions.enableKdimReorderLoad;
+    config.enableL1BankConflictOptimise = functions.enableL1BankConflictOptimise;
+    config.enableRelu = functions.enableRelu;
+}
+template <MatmulConfigMode configMode, typename... Options> constexpr MatmulConfig GetMMConfig(Options&&... options)
+{
+    MatmulConfig config = configMode == MatmulConfigMode::CONFIG_NORM      ? GetNormalConfig()
+                          : configMode == MatmulConfigMode::CONFIG_MDL     ? GetMDLConfig()
+                          : configMode == MatmulConfigMode::CONFIG_IBSHARE ? GetIBShareNormConfig()
+                                                                           : GetSpecialMDLConfig();
+    (set_options(config, options), ...);
+    return config;
+}
+
 } // namespace AscendC
 
 inline constexpr AscendC::MatmulConfig CFG_NORM = AscendC::GetNormalConfig();
 inline constexpr AscendC::MatmulConfig CFG_MDL = AscendC::GetMDLConfig();
 inline constexpr AscendC::MatmulConfig CFG_IBSHARE_NORM = AscendC::GetIBShareNormConfig();
 inline constexpr AscendC::MatmulConfig MM_CFG_BB = AscendC::GetBasicConfig(128, 128, 128);
+namespace AscendC {
+using ::CFG_IBSHARE_NORM;
+using ::CFG_MDL;
+using ::CFG_NORM;
+using ::MM_CFG_BB;
+} // namespace AscendC
 
 #endif

@@ -50,6 +50,10 @@ namespace AscendC {
 // A 4-bit integer as an element type: two lie in a byte, the first one in the low bits.
 struct int4b_t {
     uint8_t pair;
+
+    int4b_t() = default;
+    // One element, in the low bits.
+    explicit constexpr int4b_t(int value) : pair(static_cast<uint8_t>(value & 15)) {}
 };
 using int4x2_t = int4b_t;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deferred.h"
+#include "padding.h"
 
 namespace jumar {
 namespace ascendc {
@@ -17,6 +18,8 @@ struct Call {
     const char* name;
     Site site;
     pipe_t pipe = PIPE_V;
+    // A tensor at a fixed address ends where its memory ends, and not after its length.
+    bool reaches_memory_end = false;
 };
 
 inline const char* pipe_name(pipe_t pipe)
@@ -33,6 +36,7 @@ public:
     {
         acquire(PIPE_ALL, release(PIPE_ALL));
         first_ = number_;
+        padding_.clear();
     }
     // The values of a buffer are undefined from here on.
     void forget(const Core& self, const Buffer& buffer)
@@ -42,7 +46,9 @@ public:
         const uint64_t begin = static_cast<uint64_t>(buffer.begin - const_cast<Core&>(self).memories[memory].base(memory));
         for (uint64_t block = begin / 32; block < (begin + buffer.bytes + 31) / 32 && block < blocks.size(); block++) blocks[block].is_fresh = true;
         std::memset(buffer.begin, UNDEFINED, buffer.bytes);
+        if (memory == MEMORY_UB) padding_.clear(begin, begin + buffer.bytes);
     }
+    PaddingMap& padding() { return padding_; }
     // The number of the last instruction, and whether the next one of a pipe waits for it.
     uint32_t last() const { return number_; }
     bool waits_for(pipe_t pipe, pipe_t other, uint32_t number) const
@@ -90,6 +96,8 @@ public:
         if (blocks.size() < (end + 31) / 32) blocks.resize((memory_info(memory).bytes + 31) / 32 + 1);
         // Temporary buffers of the library are read after it has written them.
         if (!writes && memory == MEMORY_UB && std::strncmp(operand, "src", 3) == 0) check_values(blocks, base, begin, end, buffer, operand, call);
+        if (memory == MEMORY_UB && writes) padding_.clear(begin, end);
+        if (memory == MEMORY_UB && !writes && call.pipe == PIPE_MTE3) need_no_padding(begin, end, buffer, base, operand, call);
         // Most blocks are in the state of the one in front of them, and what holds for that one holds for them.
         Block before, after;
         bool is_known = false;
@@ -123,12 +131,23 @@ public:
             is_known = !before.has_other_readers && !after.has_other_readers;
         }
     }
+    // Fails if bytes of UB are padding.
+    void need_no_padding(uint64_t begin, uint64_t end, const Buffer& buffer, const uint8_t* base, const char* operand, const Call& call) const
+    {
+        const uint64_t at = padding_.find(begin, end);
+        if (at >= end) return;
+        const unsigned long long offset = static_cast<unsigned long long>(base + at - buffer.begin);
+        const Site site = padding_.site(at);
+        fail(call.site, "%s: PIPE_%s reads byte %llu of %s (%s), padding that DataCopyPad at %s:%d has not filled; isPad or SetPadValue gives it a value",
+             call.name, pipe_name(call.pipe), offset, operand, position_name(buffer.position), site.name(), site.line);
+    }
     // The scalar unit reads or writes local memory: the compiler makes it wait for what the bytes depend on.
     void scalar_access(const Core& self, const Buffer& buffer, const uint8_t* at, uint64_t bytes, bool writes)
     {
         const Memory memory = memory_of(buffer.position);
         const std::vector<Block>& blocks = blocks_[memory];
         const uint64_t begin = static_cast<uint64_t>(at - const_cast<Core&>(self).memories[memory].base(memory));
+        if (writes && memory == MEMORY_UB) padding_.clear(begin, begin + bytes);
         for (uint64_t block = begin / 32; block < (begin + bytes + 31) / 32 && block < blocks.size(); block++) {
             raise(known_[PIPE_S].ended[blocks[block].writer], blocks[block].written);
             if (writes)
@@ -218,6 +237,7 @@ private:
     std::vector<Block> blocks_[MEMORY_COUNT];
     std::vector<Numbers> others_[MEMORY_COUNT];
     Call calls_[CALLS] = {};
+    PaddingMap padding_;
 };
 
 // The order of the running core; null unless it is checked.
@@ -233,6 +253,16 @@ inline PipeOrder* pipe_order(Core& self)
 #else
     static_cast<void>(self);
     return nullptr;
+#endif
+}
+
+// What a program writes through an address is not seen: the buffer's padding has values from here on.
+inline void forget_padding([[maybe_unused]] const Buffer* buffer)
+{
+#if JUMAR_ASCENDC_CHECK >= 2
+    if (!buffer || !in_kernel() || memory_of(buffer->position) != MEMORY_UB) return;
+    const uint64_t begin = static_cast<uint64_t>(buffer->begin - core().memories[MEMORY_UB].base(MEMORY_UB));
+    pipe_order(core())->padding().clear(begin, begin + buffer->bytes);
 #endif
 }
 

@@ -20,6 +20,14 @@ template <typename Pool> inline Buffer* take_at(const Pool* pool, uint32_t addre
     return self.add(position, begin, bytes);
 }
 
+// A pool that lies over another one.
+inline Buffer* overlay(const Buffer* other, uint32_t bytes, AscendC::TPosition position, Site site)
+{
+    if (!other || bytes > other->bytes) fail(site, "InitBufPool: %u bytes do not fit over the other pool, which has %u", bytes, other ? other->bytes : 0);
+    core().may_defer = false;
+    return core().add(position, other->begin, (bytes + 31) / 32 * 32);
+}
+
 // What EXTERN_IMPL_BUFPOOL adds to a class: the pool's memory, the next free address, and the number of buffers.
 template <uint32_t count> struct PoolState {
     Buffer* buffer = nullptr;
@@ -306,6 +314,13 @@ public:
         pool.set(take(bytes, Pool::position, site));
         return true;
     }
+    // A pool that lies over another one of this pool.
+    template <class Pool, class Other>
+    bool InitBufPool(Pool& pool, uint32_t bytes, Other& other, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        pool.set(jumar::ascendc::overlay(other.buffer(), bytes, Pool::position, site));
+        return true;
+    }
     void Reset()
     {
         used_ = 0;
@@ -391,9 +406,7 @@ public:
     template <class Pool, class Other>
     bool InitBufPool(Pool& pool, uint32_t bytes, Other& other, jumar::ascendc::Site site = jumar::ascendc::Site::here())
     {
-        using namespace jumar::ascendc;
-        if (!other.buffer() || bytes > other.buffer()->bytes) fail(site, "InitBufPool: %u bytes do not fit over the other pool", bytes);
-        pool.set(core().add(Pool::position, other.buffer()->begin, bytes));
+        pool.set(jumar::ascendc::overlay(other.buffer(), bytes, Pool::position, site));
         return true;
     }
 
@@ -447,6 +460,9 @@ inline TPipe* GetTPipePtr()
 {
     return jumar::ascendc::core().pipe;
 }
+} // namespace AscendC
+using AscendC::GetTPipePtr;
+namespace AscendC {
 
 // The rest of UB, as far as no queue or buffer has it.
 template <typename TypeT, TPosition pos> bool PopStackBuffer(LocalTensor<TypeT>& tensor, jumar::ascendc::Site = jumar::ascendc::Site::here())

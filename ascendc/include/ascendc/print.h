@@ -102,6 +102,13 @@ inline void dump(const TypeT* values, const char* position, uint64_t address, ui
 #endif
 }
 
+// Writes a line with its level: KERNEL_ERROR becomes ERROR.
+template <typename... Arguments> inline void log_from_kernel(const char* level, const char* format, Arguments... arguments)
+{
+    const std::string line = std::string("[") + (std::strncmp(level, "KERNEL_", 7) == 0 ? level + 7 : level) + "] " + format + "\n";
+    print(line.c_str(), arguments...);
+}
+
 template <typename... Arguments>
 inline void check_assertion(bool holds, const char* condition, Site site, const char* format = nullptr, Arguments... arguments)
 {
@@ -163,6 +170,12 @@ __attribute__((noinline)) inline void PrintTimeStamp([[maybe_unused]] uint32_t d
 
 } // namespace AscendC
 
+// What the library's functions log in tests on the CPU.
+#if defined(ASCENDC_CPU_DEBUG) && ASCENDC_CPU_DEBUG
+#define KERNEL_LOG(level, ...) jumar::ascendc::log_from_kernel(#level, __VA_ARGS__)
+#else
+#define KERNEL_LOG(level, ...) static_cast<void>(0)
+#endif
 #define ascendc_assert(condition, ...) jumar::ascendc::check_assertion(static_cast<bool>(condition), #condition, jumar::ascendc::Site::here(), ##__VA_ARGS__)
 #if defined(ASCENDC_DEBUG) && ASCENDC_DEBUG
 #define ASSERT(condition) ascendc_assert(condition)

@@ -74,6 +74,7 @@ inline void sum_repeats(const AscendC::LocalTensor<TypeT>& src, const Mask& mask
 {
     constexpr uint32_t per = per_repeat(sizeof(TypeT));
     check_access(src, covered<TypeT>(mask, repeats, per, strides), "src", call);
+    need_no_padding(src, mask, repeats, per, strides, call);
     TypeT values[per];
     TypeT last = TypeT(0);
     for (uint64_t repeat = 0; repeat < repeats_of(mask, repeats, per); repeat++) {
@@ -91,6 +92,7 @@ inline void extreme_repeats(const AscendC::LocalTensor<TypeT>& src, const Mask& 
 {
     constexpr uint32_t per = per_repeat(sizeof(TypeT));
     check_access(src, covered<TypeT>(mask, repeats, per, strides), "src", call);
+    need_no_padding(src, mask, repeats, per, strides, call);
     const TypeT* from = src.raw();
     Extreme<TypeT> all{TypeT(0), 0, false};
     for (uint64_t repeat = 0; repeat < repeats_of(mask, repeats, per); repeat++) {
@@ -117,6 +119,7 @@ inline void reduce_blocks(const AscendC::LocalTensor<TypeT>& dst, const AscendC:
 {
     constexpr uint32_t per = per_repeat(sizeof(TypeT)), in_block = 32 / sizeof(TypeT);
     check_access(src, covered<TypeT>(mask, repeats, per, strides), "src", call);
+    need_no_padding(src, mask, repeats, per, strides, call);
     complete(dst.buffer());
     const TypeT* from = src.raw();
     TypeT* to = dst.raw();
@@ -329,6 +332,7 @@ void PairReduceSum(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src,
     const Mask mask = argument.resolve(isSetMask, per);
     const uint64_t repeats = repeats_of(mask, static_cast<uint64_t>(repeatTime), per);
     check_access(src, covered<TypeT>(mask, static_cast<uint64_t>(repeatTime), per, strides), "src", call);
+    need_no_padding(src, mask, static_cast<uint64_t>(repeatTime), per, strides, call);
     for (uint64_t repeat = 0; repeat < repeats; repeat++) {
         TypeT values[per];
         const uint32_t most = elements_of(mask, repeat, per);

@@ -7,7 +7,8 @@
 namespace AscendC {
 
 // Loads fractals of a dense right matrix, of which each pair of elements stands for four, and the 128 bytes of indices of each fractal:
-// two bits for an element, that of the lower element in the lower bits.
+// two bits for an element, that of the lower element in the lower bits. The fractals follow each other in both memories: of the parameters
+// the function reads startIndex and repeatTimes.
 template <typename TypeT = int8_t, typename TypeU = uint8_t>
 void LoadDataWithSparse(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>& src, const LocalTensor<TypeU>& idx, const LoadData2DParams& loadDataParam,
                         jumar::ascendc::Site site = jumar::ascendc::Site::here())
@@ -20,7 +21,10 @@ void LoadDataWithSparse(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>&
     need_memory(src, MEMORY_L1, MEMORY_L1, "src", call);
     need_memory(idx, MEMORY_L1, MEMORY_L1, "idx", call);
     if (loadDataParam.ifTranspose) fail(site, "LoadDataWithSparse: ifTranspose is not possible");
-    load_fractals(dst, bytes_at(src), loadDataParam, call, [&](uint64_t last) {
+    const uint64_t fractals = loadDataParam.repeatTimes;
+    if (fractals == 0) return;
+    const LoadData2DParams in_order(loadDataParam.startIndex, loadDataParam.repeatTimes, 1, 0, 0, false, 0);
+    load_fractals(dst, bytes_at(src), in_order, call, [&](uint64_t last) {
         check_access(src, (last + 1) * FRACTAL, "src", call);
         check_access(idx, (last + 1) * FRACTAL / 4, "idx", call);
     });
@@ -28,10 +32,7 @@ void LoadDataWithSparse(const LocalTensor<TypeT>& dst, const LocalTensor<TypeT>&
     std::vector<uint8_t>& indices = self.sparse_indices;
     if (indices.empty()) indices.resize(memory_info(MEMORY_L0B).bytes / 4);
     const uint64_t begin = static_cast<uint64_t>(bytes_at(dst) - self.memories[MEMORY_L0B].base(MEMORY_L0B)) / 4;
-    const int64_t step = loadDataParam.addrMode == 0 ? loadDataParam.srcStride : -static_cast<int64_t>(loadDataParam.srcStride);
-    for (int64_t repeat = 0; repeat < loadDataParam.repeatTimes; repeat++)
-        std::memcpy(indices.data() + begin + static_cast<uint64_t>(repeat) * (1 + loadDataParam.dstGap) * (FRACTAL / 4),
-                    bytes_at(idx) + (loadDataParam.startIndex + repeat * step) * (FRACTAL / 4), FRACTAL / 4);
+    std::memcpy(indices.data() + begin, bytes_at(idx) + loadDataParam.startIndex * (FRACTAL / 4), fractals * (FRACTAL / 4));
 }
 
 // C += A * B with a B from LoadDataWithSparse. An element of B is multiplied with the one of four elements of A that its index selects: the

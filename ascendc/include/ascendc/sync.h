@@ -282,6 +282,56 @@ inline void NotifyNextBlock(GlobalTensor<int32_t>& gmWorkspace, LocalTensor<int3
     IBSet(gmWorkspace, ubWorkspace, static_cast<int32_t>(jumar::ascendc::core().block), 4095, site);
 }
 
+// The unit that writes a GroupBarrier's messages.
+enum class PipeMode : uint8_t { SCALAR_MODE = 0, MTE3_MODE = 1, MAX };
+
+// A group of vector cores, each of which arrives, and a group of which each one waits for all arrivals. The counts are in global memory that
+// the program has cleared: 512 bytes for each core that waits.
+template <PipeMode pipeMode> class GroupBarrier {
+public:
+    GroupBarrier(GM_ADDR groupWorkspace, uint32_t arriveSizeIn, uint32_t waitSizeIn, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+        : workspace_(groupWorkspace), arriving_(arriveSizeIn), waiting_(waitSizeIn)
+    {
+        using namespace jumar::ascendc;
+        if (pipeMode != PipeMode::MTE3_MODE) fail(site, "GroupBarrier: the mode is not MTE3_MODE, the one that is possible");
+        if (!workspace_ || reinterpret_cast<uintptr_t>(workspace_) % LINE != 0)
+            fail(site, "GroupBarrier: the workspace begins at %p, and has to begin at a multiple of %u bytes", static_cast<const void*>(workspace_), LINE);
+        check_global(workspace_, static_cast<uint64_t>(LINE) * waiting_, "the workspace", Call{"GroupBarrier", site});
+    }
+    void Arrive(uint32_t arriveIndex, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        need(arriveIndex, arriving_, "GroupBarrier::Arrive", site);
+        for (uint32_t at = 0; at < waiting_; at++) atomic_update(line(at), 1, AtomicOperation::ADD);
+    }
+    void Wait(uint32_t waitIndex, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+    {
+        using namespace jumar::ascendc;
+        need(waitIndex, waiting_, "GroupBarrier::Wait", site);
+        const int32_t wanted = static_cast<int32_t>(++rounds_ * arriving_);
+        const int32_t* arrived = line(waitIndex);
+        Core& self = core();
+        if (!self.fiber && *arrived < wanted) fail(site, "GroupBarrier::Wait: the launch has one block, and %d of %d arrivals", *arrived, wanted);
+        wait_until(self, "GroupBarrier::Wait", site, [arrived, wanted] { return *static_cast<const volatile int32_t*>(arrived) >= wanted; });
+        order_blocks(self);
+    }
+
+private:
+    static constexpr uint32_t LINE = 512;
+
+    void need(uint32_t index, uint32_t count, const char* call, jumar::ascendc::Site site) const
+    {
+        using namespace jumar::ascendc;
+        if (index >= count) fail(site, "%s: the index is %u, and the group has %u cores", call, index, count);
+        if (Group* group = group_of(core(), call, site)) group->need_all_blocks(call, site);
+    }
+    int32_t* line(uint32_t index) const { return reinterpret_cast<int32_t*>(workspace_ + static_cast<uint64_t>(index) * LINE); }
+
+    GM_ADDR workspace_;
+    uint32_t arriving_, waiting_;
+    uint32_t rounds_ = 0;
+};
+
 // The next kernel of a stream starts when this one has ended.
 template <pipe_t vector = PIPE_MTE3, pipe_t cube = PIPE_FIX, bool force = false> void SetNextTaskStart() {}
 template <bool force = false> void WaitPreTaskEnd() {}

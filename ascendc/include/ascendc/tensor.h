@@ -53,6 +53,7 @@ public:
         buffer.begin = self.memories[memory].base(memory) + address;
         buffer.bytes = static_cast<uint32_t>(bytes);
         buffer.position = position;
+        buffer.is_fixed = true;
         *this = LocalTensor(&buffer, 0, elements);
     }
 
@@ -69,7 +70,7 @@ public:
         check(index, "GetValue", site);
         if constexpr (jumar::ascendc::is_int4<TypeT>) {
             uint8_t pair = data_[index / 2].pair;
-            return TypeT{static_cast<uint8_t>(index % 2 ? pair >> 4 : pair & 15)};
+            return TypeT(index % 2 ? pair >> 4 : pair);
         } else {
             return data_[index];
         }
@@ -83,6 +84,7 @@ public:
     {
         check(index, "operator()", jumar::ascendc::Site{"kernel", 0});
         jumar::ascendc::escape(buffer_);
+        jumar::ascendc::forget_padding(buffer_);
         return data_[index];
     }
 
@@ -101,6 +103,7 @@ public:
     TypeT* GetPhyAddr() const
     {
         jumar::ascendc::escape(buffer_);
+        jumar::ascendc::forget_padding(buffer_);
         return data_;
     }
     TypeT* GetPhyAddr(uint32_t offset) const { return GetPhyAddr() + offset; }
@@ -303,6 +306,52 @@ inline void record_access([[maybe_unused]] const AscendC::LocalTensor<TypeT>& te
 #endif
 }
 
+// Bytes of a tensor in UB that DataCopyPad has copied without a value for them.
+template <typename TypeT>
+inline void mark_padding([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tensor, [[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end,
+                         [[maybe_unused]] Site site)
+{
+#if JUMAR_ASCENDC_CHECK >= 2
+    if (begin == end || memory_of(tensor.buffer()->position) != MEMORY_UB) return;
+    Core& self = core();
+    const uint64_t start = static_cast<uint64_t>(static_cast<const uint8_t*>(tensor.address()) - self.memories[MEMORY_UB].base(MEMORY_UB));
+    pipe_order(self)->padding().mark(start + begin, start + end, site);
+#endif
+}
+
+// The elements of an elementwise function's result that depend on padding. They are found before the call, since the result may lie over an
+// operand, and marked after it.
+class PaddingFlow {
+public:
+#if JUMAR_ASCENDC_CHECK >= 2
+    static bool is_needed() { return !pipe_order(core())->padding().is_empty(); }
+    template <typename TypeT> void from(const AscendC::LocalTensor<TypeT>& tensor, uint64_t index, uint64_t result)
+    {
+        if (is_int4<TypeT> || !tensor.buffer() || memory_of(tensor.buffer()->position) != MEMORY_UB) return;
+        const PaddingMap& padding = pipe_order(core())->padding();
+        const uint8_t* at = static_cast<const uint8_t*>(tensor.address()) + index * sizeof(TypeT);
+        const uint64_t begin = static_cast<uint64_t>(at - core().memories[MEMORY_UB].base(MEMORY_UB)), found = padding.find(begin, begin + sizeof(TypeT));
+        if (found < begin + sizeof(TypeT)) results_.push_back({result, padding.site(found)});
+    }
+    template <typename TypeT> void into(const AscendC::LocalTensor<TypeT>& tensor) const
+    {
+        if (is_int4<TypeT>) return;
+        for (const Result& one : results_) mark_padding(tensor, one.index * sizeof(TypeT), (one.index + 1) * sizeof(TypeT), one.site);
+    }
+
+private:
+    struct Result {
+        uint64_t index;
+        Site site;
+    };
+    std::vector<Result> results_;
+#else
+    static constexpr bool is_needed() { return false; }
+    template <typename TypeT> void from(const AscendC::LocalTensor<TypeT>&, uint64_t, uint64_t) {}
+    template <typename TypeT> void into(const AscendC::LocalTensor<TypeT>&) const {}
+#endif
+};
+
 // Fails if bytes from the start of a tensor on leave its buffer, if the tensor was freed, or if it is not aligned.
 template <typename TypeT>
 inline void check_range([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tensor, [[maybe_unused]] uint64_t bytes, [[maybe_unused]] const char* operand,
@@ -314,9 +363,14 @@ inline void check_range([[maybe_unused]] const AscendC::LocalTensor<TypeT>& tens
     if (buffer->generation != tensor.generation()) fail(call.site, "%s: %s is used after FreeTensor", call.name, operand);
     const uint8_t* begin = static_cast<const uint8_t*>(tensor.address());
     long long offset = begin - buffer->begin;
-    if (offset < 0 || static_cast<uint64_t>(offset) + bytes > buffer->bytes)
+    uint64_t limit = buffer->bytes;
+    if (call.reaches_memory_end && buffer->is_fixed) {
+        const Memory memory = memory_of(buffer->position);
+        limit = memory_info(memory).bytes - static_cast<uint64_t>(buffer->begin - core().memories[memory].base(memory));
+    }
+    if (offset < 0 || static_cast<uint64_t>(offset) + bytes > limit)
         fail(call.site, "%s: %s reaches bytes %lld to %lld of its buffer in %s, which has %u bytes", call.name, operand, offset,
-             offset + static_cast<long long>(bytes) - 1, position_name(buffer->position), buffer->bytes);
+             offset + static_cast<long long>(bytes) - 1, position_name(buffer->position), static_cast<uint32_t>(limit));
     core().last_call = call.site;
     if (reinterpret_cast<uintptr_t>(begin) % alignment != 0)
         fail(call.site, "%s: %s begins at byte %lld of its buffer in %s, and has to be aligned to %u bytes", call.name, operand, offset,

@@ -253,12 +253,32 @@ inline void binary_elements(TypeD* to, const TypeS* left, const TypeV* right, in
     else each_index(count, [=](int64_t at) { to[at] = operation(left[at], right[at], to[at]); });
 }
 
+// Fails if elements that a reduction reads are padding.
+template <typename TypeT>
+inline void need_no_padding([[maybe_unused]] const AscendC::LocalTensor<TypeT>& src, [[maybe_unused]] const Mask& mask, [[maybe_unused]] uint64_t repeats,
+                            [[maybe_unused]] uint32_t per, [[maybe_unused]] Strides strides, [[maybe_unused]] const Call& call)
+{
+#if JUMAR_ASCENDC_CHECK >= 2
+    if (!PaddingFlow::is_needed() || memory_of(src.buffer()->position) != MEMORY_UB) return;
+    const uint8_t* base = core().memories[MEMORY_UB].base(MEMORY_UB);
+    each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
+        const uint8_t* at = static_cast<const uint8_t*>(src.address()) + index_of<TypeT>(repeat, element, strides.block, strides.repeat) * sizeof(TypeT);
+        const uint64_t begin = static_cast<uint64_t>(at - base);
+        pipe_order(core())->need_no_padding(begin, begin + sizeof(TypeT), *src.buffer(), base, "src", call);
+    });
+#endif
+}
+
 // dst[i] = operation(src[i]) for the first elements.
 template <typename TypeD, typename TypeS, typename Operation>
 inline void unary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalTensor<TypeS>& src, int64_t count, const Call& call, Operation operation)
 {
     if (count <= 0) return;
+    PaddingFlow padding;
+    if (PaddingFlow::is_needed())
+        for (uint64_t at = 0; at < static_cast<uint64_t>(count); at++) padding.from(src, at, at);
     check_access(dst, bytes_of<TypeD>(static_cast<uint64_t>(count)), "dst", call);
+    padding.into(dst);
     const TypeS* from = check_source(src, bytes_of<TypeS>(static_cast<uint64_t>(count)), "src", call);
     TypeD* to = dst.raw();
     unary_elements(to, from, count, operation);
@@ -271,7 +291,14 @@ inline void unary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalTe
     constexpr uint32_t per = per_repeat(sizeof(TypeD) > sizeof(TypeS) ? sizeof(TypeD) : sizeof(TypeS));
     const Mask mask = argument.resolve(set, per);
     const Strides to_strides{params.dstBlkStride, params.dstRepStride}, from_strides{params.srcBlkStride, params.srcRepStride};
+    PaddingFlow padding;
+    if (PaddingFlow::is_needed())
+        each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
+            padding.from(src, index_of<TypeS>(repeat, element, from_strides.block, from_strides.repeat),
+                         index_of<TypeD>(repeat, element, to_strides.block, to_strides.repeat));
+        });
     check_access(dst, covered<TypeD>(mask, repeats, per, to_strides), "dst", call);
+    padding.into(dst);
     check_access(src, covered<TypeS>(mask, repeats, per, from_strides), "src", call);
     TypeD* to = dst.raw();
     const TypeS* from = src.raw();
@@ -290,7 +317,14 @@ inline void binary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalT
                    const Call& call, Operation operation)
 {
     if (count <= 0) return;
+    PaddingFlow padding;
+    if (PaddingFlow::is_needed())
+        for (uint64_t at = 0; at < static_cast<uint64_t>(count); at++) {
+            padding.from(src0, at, at);
+            padding.from(src1, at, at);
+        }
     check_access(dst, bytes_of<TypeD>(static_cast<uint64_t>(count)), "dst", call);
+    padding.into(dst);
     const TypeS* left = check_source(src0, bytes_of<TypeS>(static_cast<uint64_t>(count)), "src0", call);
     const TypeV* right = check_source(src1, bytes_of<TypeV>(static_cast<uint64_t>(count)), "src1", call);
     TypeD* to = dst.raw();
@@ -306,7 +340,15 @@ inline void binary(const AscendC::LocalTensor<TypeD>& dst, const AscendC::LocalT
     const Mask mask = argument.resolve(set, per);
     const Strides to_strides{params.dstBlkStride, params.dstRepStride}, left_strides{params.src0BlkStride, params.src0RepStride},
         right_strides{params.src1BlkStride, params.src1RepStride};
+    PaddingFlow padding;
+    if (PaddingFlow::is_needed())
+        each_element(mask, repeats, per, [&](uint64_t repeat, uint32_t element) {
+            const uint64_t result = index_of<TypeD>(repeat, element, to_strides.block, to_strides.repeat);
+            padding.from(src0, index_of<TypeS>(repeat, element, left_strides.block, left_strides.repeat), result);
+            padding.from(src1, index_of<TypeV>(repeat, element, right_strides.block, right_strides.repeat), result);
+        });
     check_access(dst, covered<TypeD>(mask, repeats, per, to_strides), "dst", call);
+    padding.into(dst);
     check_access(src0, covered<TypeS>(mask, repeats, per, left_strides), "src0", call);
     check_access(src1, covered<TypeV>(mask, repeats, per, right_strides), "src1", call);
     TypeD* to = dst.raw();

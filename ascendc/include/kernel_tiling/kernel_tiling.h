@@ -69,7 +69,8 @@ constexpr SoftMaxTiling softmax_tiling(uint32_t rows, uint32_t columns, uint32_t
 #define JUMAR_LAYER_NORM_TILING_FIELDS(FIELD)                                                                                                        \
     FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(inputXSize) FIELD(meanVarSize) FIELD(tmpBufSize)
 #define JUMAR_RMS_NORM_TILING_FIELDS(FIELD)                                                                                                          \
-    FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(mainBshLength) FIELD(mainBsLength) FIELD(loopRound)
+    FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(reciprocalOfHLength) FIELD(mainBshLength) FIELD(mainBsLength)          \
+    FIELD(mainBsLengthAlign) FIELD(loopRound) FIELD(inputTailPos) FIELD(tailBshLength) FIELD(tailBsLength)
 #define JUMAR_LAYER_NORM_GRAD_TILING_FIELDS(FIELD)                                                                                                   \
     FIELD(stackBufferSize) FIELD(bLength) FIELD(sLength) FIELD(hLength) FIELD(originalHLength) FIELD(oneCalSize) FIELD(nohCalSize) FIELD(loopNum)    \
     FIELD(tailSize) FIELD(nohTailSize) FIELD(tmpTensorBSHPos) FIELD(tmpTensorBSHSize) FIELD(pdVarTensorPos) FIELD(pdVarTensorSize)                   \
@@ -86,7 +87,18 @@ struct LayerNormTiling {
     JUMAR_LAYER_NORM_TILING_FIELDS(JUMAR_FIELD)
 };
 struct RmsNormTiling {
-    JUMAR_RMS_NORM_TILING_FIELDS(JUMAR_FIELD)
+    uint32_t bLength = 0;
+    uint32_t sLength = 0;
+    uint32_t hLength = 0;
+    uint32_t originalHLength = 0;
+    float reciprocalOfHLength = 0;
+    uint32_t mainBshLength = 0;
+    uint32_t mainBsLength = 0;
+    uint32_t mainBsLengthAlign = 0;
+    uint32_t loopRound = 0;
+    uint32_t inputTailPos = 0;
+    uint32_t tailBshLength = 0;
+    uint32_t tailBsLength = 0;
 };
 struct LayerNormGradTiling {
     JUMAR_LAYER_NORM_GRAD_TILING_FIELDS(JUMAR_FIELD)

@@ -8,7 +8,9 @@
 
 #include "../ascendc/matmul_types.h"
 #include "../kernel_tiling/kernel_tiling.h"
+#include "../register/tilingdata_base.h"
 #include "platform/platform_ascendc.h"
+#include "tensor_shape.h"
 
 #include "../ascendc/field_names_begin.h"
 
@@ -59,6 +61,12 @@ template <typename Shape> inline uint32_t rows_of(const Shape& shape)
     for (size_t at = 0; at + 1 < shape.GetDimNum(); at++) rows *= shape.GetDim(at);
     return static_cast<uint32_t>(rows);
 }
+} // namespace AscendC
+
+#include "buffer_sizes.h"
+
+namespace AscendC {
+
 // The functions of rows need no temporary buffer. The sizes are those of one row and of all.
 template <typename Shape> void GetCumSumMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool, const bool, uint32_t& most, uint32_t& least)
 {
@@ -68,6 +76,18 @@ template <typename Shape> void GetCumSumMaxMinTmpSize(const Shape& shape, const 
 template <typename Shape> void GetDropOutMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool, uint32_t& most, uint32_t& least)
 {
     GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+}
+template <typename Shape> uint32_t GetDropOutMaxTmpSize(const Shape& shape, const uint32_t size, const bool)
+{
+    uint32_t most = 0, least = 0;
+    GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+    return most;
+}
+template <typename Shape> uint32_t GetDropOutMinTmpSize(const Shape& shape, const uint32_t size, const bool)
+{
+    uint32_t most = 0, least = 0;
+    GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
+    return least;
 }
 template <typename Shape> void GetGeGLUMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool, uint32_t& most, uint32_t& least)
 {
@@ -149,11 +169,20 @@ void SoftMaxFlashTilingFunc(const Shape& shape, const uint32_t size, const uint3
 {
     SoftMaxTilingFunc(shape, size, workspace, result);
 }
-template <typename Shape, typename Type>
-void GetReduceMeanMaxMinTmpSize(const Shape& shape, const Type, ReducePattern, bool, bool, uint32_t& most, uint32_t& least)
-{
-    GetCumSumMaxMinTmpSize(shape, 4, true, false, most, least);
-}
+#define JUMAR_REDUCE_SIZE(Name)                                                                                                                      \
+    template <typename Shape, typename Type>                                                                                                         \
+    void Get##Name##MaxMinTmpSize(const Shape& shape, const Type, ReducePattern, bool, bool, uint32_t& most, uint32_t& least)                        \
+    {                                                                                                                                                \
+        GetCumSumMaxMinTmpSize(shape, 4, true, false, most, least);                                                                                  \
+    }
+JUMAR_REDUCE_SIZE(ReduceAll)
+JUMAR_REDUCE_SIZE(ReduceAny)
+JUMAR_REDUCE_SIZE(ReduceMax)
+JUMAR_REDUCE_SIZE(ReduceMean)
+JUMAR_REDUCE_SIZE(ReduceMin)
+JUMAR_REDUCE_SIZE(ReduceProd)
+JUMAR_REDUCE_SIZE(ReduceSum)
+#undef JUMAR_REDUCE_SIZE
 template <typename Shape> void GetPadMaxMinTmpSize(const Shape& shape, const uint32_t size, uint32_t& most, uint32_t& least)
 {
     GetCumSumMaxMinTmpSize(shape, size, true, false, most, least);
@@ -234,6 +263,11 @@ template <typename Shape> void GetLayerNormMaxMinTmpSize(const Shape& shape, con
     least = GetSoftMaxMinTmpSize(shape, 4, false) * 3;
     most = least * std::max(rows_of(shape), 1u);
 }
+template <typename Shape>
+void GetLayerNormMaxMinTmpSize(const Shape& shape, const uint32_t size, const bool reuse, const bool, const bool, uint32_t& most, uint32_t& least)
+{
+    GetLayerNormMaxMinTmpSize(shape, size, reuse, most, least);
+}
 template <typename Shape> void GetLayerNormNDTilingInfo(const Shape& shape, const uint32_t workspace, const uint32_t, const bool, tiling::LayerNormTiling& result)
 {
     result.bLength = static_cast<uint32_t>(shape.GetDim(0));
@@ -265,6 +299,11 @@ bool GetRmsNormTilingInfo(const Shape& shape, const Shape& original, const uint3
     result.mainBsLength = std::min(rows_of(shape), workspace / (columns_of(shape) * 4));
     result.mainBshLength = result.mainBsLength * result.hLength;
     result.loopRound = rows_of(shape) / std::max(result.mainBsLength, 1u);
+    result.reciprocalOfHLength = 1.0f / static_cast<float>(std::max(result.originalHLength, 1u));
+    result.mainBsLengthAlign = (result.mainBsLength + 7) / 8 * 8;
+    result.inputTailPos = result.loopRound * result.mainBshLength;
+    result.tailBsLength = rows_of(shape) - result.loopRound * result.mainBsLength;
+    result.tailBshLength = result.tailBsLength * result.hLength;
     return true;
 }
 template <typename Shape>
@@ -349,6 +388,39 @@ public:
         return 0;
     }
     int32_t SetDoubleBuffer(bool, bool, bool, bool, bool = true, bool = true) { return 0; }
+    // The layouts of a product of several matrices: their number, rows, heads, groups and columns.
+    int32_t SetALayout(int32_t b, int32_t s, int32_t n, int32_t g, int32_t d)
+    {
+        layout_a_ = {b, s, n, g, d};
+        return 0;
+    }
+    int32_t SetBLayout(int32_t b, int32_t s, int32_t n, int32_t g, int32_t d)
+    {
+        layout_b_ = {b, s, n, g, d};
+        return 0;
+    }
+    int32_t SetCLayout(int32_t b, int32_t s, int32_t n, int32_t g, int32_t d)
+    {
+        layout_c_ = {b, s, n, g, d};
+        return 0;
+    }
+    int32_t SetBatchNum(int32_t batch)
+    {
+        batch_ = batch;
+        return 0;
+    }
+    // The numbers of matrices of layout NORMAL.
+    int32_t SetBatchInfoForNormal(int32_t batchA, int32_t batchB, int32_t m, int32_t n, int32_t k)
+    {
+        batch_ = std::max(batchA, batchB);
+        SetOrgShape(m, n, k);
+        return SetShape(m, n, k);
+    }
+    int32_t SetSparse(bool is_sparse = false) { return is_sparse ? -1 : 0; }
+    void SetMatmulConfigParams(int32_t = 1, bool = false, AscendC::ScheduleType = AscendC::ScheduleType::INNER_PRODUCT,
+                               MatrixTraverse = MatrixTraverse::NOSET, bool = false)
+    {
+    }
     int32_t GetBaseM() const { return result_.baseM; }
     int32_t GetBaseN() const { return result_.baseN; }
     int32_t GetBaseK() const { return result_.baseK; }
@@ -470,12 +542,33 @@ protected:
         result_.batchM = result_.batchN = result_.singleBatchM = result_.singleBatchN = 1;
         result_.dbL0A = result_.dbL0B = 2;
         result_.dbL0C = 1;
+        result_.ALayoutInfoB = layout_a_.b;
+        result_.ALayoutInfoS = layout_a_.s;
+        result_.ALayoutInfoN = layout_a_.n;
+        result_.ALayoutInfoG = layout_a_.g;
+        result_.ALayoutInfoD = layout_a_.d;
+        result_.BLayoutInfoB = layout_b_.b;
+        result_.BLayoutInfoS = layout_b_.s;
+        result_.BLayoutInfoN = layout_b_.n;
+        result_.BLayoutInfoG = layout_b_.g;
+        result_.BLayoutInfoD = layout_b_.d;
+        result_.CLayoutInfoB = layout_c_.b;
+        result_.CLayoutInfoS1 = layout_c_.s;
+        result_.CLayoutInfoN = layout_c_.n;
+        result_.CLayoutInfoG = layout_c_.g;
+        result_.CLayoutInfoS2 = layout_c_.d;
+        result_.BatchNum = batch_;
         return true;
     }
 
     platform_ascendc::PlatformAscendC platform_;
     Operand a_, b_, c_, bias_;
     Sizes full_, single_, fixed_, most_;
+    struct BatchLayout {
+        int32_t b = 0, s = 0, n = 0, g = 0, d = 0;
+    };
+    BatchLayout layout_a_, layout_b_, layout_c_;
+    int32_t batch_ = 0;
     int32_t kb_ = -1;
     int32_t l1_ = -1, l0c_ = -1, ub_ = -1;
     bool is_bias_ = false;
@@ -487,6 +580,44 @@ class MatmulApiTiling : public MatmulApiTilingBase {
 public:
     using MatmulApiTilingBase::MatmulApiTilingBase;
 };
+
+// A product of several matrices on one core.
+class BatchMatmulTiling : public MatmulApiTilingBase {
+public:
+    using MatmulApiTilingBase::MatmulApiTilingBase;
+};
+
+// Memory that a product uses. Temporary buffers in UB are not needed.
+struct SysTilingTempBufSize {
+    int32_t ubSize = 0;
+    int32_t l1Size = 0;
+    int32_t l0cSize = 0;
+};
+inline int32_t MatmulGetTmpBufSizeV2(AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& sizes)
+{
+    sizes = {tiling.shareUbSize, tiling.shareL1Size, tiling.shareL0CSize};
+    return 0;
+}
+inline int32_t MatmulGetTmpBufSize(optiling::TCubeTiling& tiling, SysTilingTempBufSize& sizes)
+{
+    return MatmulGetTmpBufSizeV2(tiling.data(), sizes);
+}
+inline int32_t BatchMatmulGetTmpBufSizeV2(AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& sizes)
+{
+    return MatmulGetTmpBufSizeV2(tiling, sizes);
+}
+inline int32_t BatchMatmulGetTmpBufSize(optiling::TCubeTiling& tiling, SysTilingTempBufSize& sizes)
+{
+    return MatmulGetTmpBufSizeV2(tiling.data(), sizes);
+}
+inline int32_t MultiCoreMatmulGetTmpBufSizeV2(AscendC::tiling::TCubeTiling& tiling, SysTilingTempBufSize& sizes)
+{
+    return MatmulGetTmpBufSizeV2(tiling, sizes);
+}
+inline int32_t MultiCoreMatmulGetTmpBufSize(optiling::TCubeTiling& tiling, SysTilingTempBufSize& sizes)
+{
+    return MatmulGetTmpBufSizeV2(tiling.data(), sizes);
+}
 
 // Cuts M and N between cores. A core's part is a multiple of 16 rows and columns, except for the last ones.
 class MultiCoreMatmulTiling : public MatmulApiTilingBase {

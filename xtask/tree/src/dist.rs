@@ -43,6 +43,7 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "ascendcl",
     "acl_rt",
     "acl_rt_impl",
+    "acl_rtc",
     "acl_mdl",
     "acl_op_compiler",
     "acl_op_executor",

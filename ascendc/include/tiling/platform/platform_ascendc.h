@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <cstring>
+// Programs expect it of the headers.
+#include <iostream>
 
 namespace platform_ascendc {
 

@@ -1,7 +1,7 @@
 //! Programs that are compiled while the program runs: with the system's C++ compiler, against the kernel header, into
 //! binaries that aclrtBinaryLoadFromData takes.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsString};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -128,6 +128,10 @@ impl Compiler {
     }
 }
 
+/// The folders of a compilation: that of the program, which has nothing else in it, so that every name is possible, and that of headers.
+const SOURCES: &str = "source";
+const HEADERS: &str = "include";
+
 /// Creates a folder for one compilation, which is removed with the value. Its name cannot be predicted and only this user may enter
 /// it: no other user can put files or links there that the compiler would follow.
 fn scratch() -> std::io::Result<TempDir> {
@@ -135,7 +139,8 @@ fn scratch() -> std::io::Result<TempDir> {
         .prefix("jumar-rtc-")
         .permissions(Permissions::from_mode(0o700))
         .tempdir()?;
-    std::fs::create_dir(folder.path().join("jumar"))?;
+    std::fs::create_dir(folder.path().join(SOURCES))?;
+    std::fs::create_dir_all(folder.path().join(HEADERS).join("jumar"))?;
     Ok(folder)
 }
 
@@ -208,6 +213,17 @@ pub fn aclrtcCompileProg(
     Ok(())
 }
 
+/// Returns a file's name as an argument that the compiler takes for no option and no list of options.
+fn as_file(name: &Path) -> PathBuf {
+    if name.as_os_str().as_encoded_bytes().starts_with(b"-")
+        || name.as_os_str().as_encoded_bytes().starts_with(b"@")
+    {
+        Path::new(".").join(name)
+    } else {
+        name.to_owned()
+    }
+}
+
 /// Runs the compiler. Returns its messages, and the binary if it made one.
 fn compile(program: &Program, options: &[String]) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
     let compiler = Compiler::find()?;
@@ -222,24 +238,37 @@ fn compile(program: &Program, options: &[String]) -> Result<(Vec<u8>, Option<Vec
     let file = Path::new(&program.name)
         .file_name()
         .map_or_else(|| PathBuf::from("program"), PathBuf::from);
-    let write = |name: &Path, bytes: &[u8]| std::fs::write(scratch.path().join(name), bytes);
-    write(Path::new("jumar/kernel.h"), KERNEL_HEADER.as_bytes()).map_err(failed)?;
-    write(&file, &program.source).map_err(failed)?;
+    let sources = scratch.path().join(SOURCES);
+    let headers = scratch.path().join(HEADERS);
+    let binary = scratch.path().join("program.so");
+    std::fs::write(headers.join("jumar/kernel.h"), KERNEL_HEADER).map_err(failed)?;
+    std::fs::write(sources.join(&file), &program.source).map_err(failed)?;
+    // Debuggers show the names as well, and not the folder, which is gone by then.
+    let mapped = |folder: &Path, name: &str| {
+        let mut option = OsString::from("-ffile-prefix-map=");
+        option.push(folder);
+        option.push("=");
+        option.push(name);
+        option
+    };
     let output = Command::new(compiler.command)
         .args(OPTIONS)
         .args(compiler.is_gcc.then_some(GCC_OPTION))
-        .args(["-I", "."])
+        .arg("-I")
+        .arg(&headers)
+        .arg(mapped(&headers, HEADERS))
+        .arg(mapped(&sources, "."))
         .args(options)
         .arg("-o")
-        .arg("program.so")
-        .arg(&file)
-        .current_dir(scratch.path())
+        .arg(&binary)
+        .arg(as_file(&file))
+        .current_dir(&sources)
         .stdin(Stdio::null())
         .output()
         .map_err(failed)?;
     let log = [output.stdout, output.stderr].concat();
     let binary = match output.status.success() {
-        true => Some(std::fs::read(scratch.path().join("program.so")).map_err(failed)?),
+        true => Some(std::fs::read(&binary).map_err(failed)?),
         false => None,
     };
     Ok((log, binary))
@@ -345,6 +374,44 @@ pub fn aclrtcGetCompileLogSize(cx: &Cx<'_>, handle: Raw) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A name that begins with a hyphen was an option, and the binary had the name of one of the program's files.
+    #[test]
+    fn a_program_compiles_whatever_its_name_is_and_keeps_it() {
+        let compile = |name: &str, source: &str| {
+            let program = Program {
+                id: 0,
+                source: source.as_bytes().to_vec(),
+                name: name.to_owned(),
+                state: Mutex::default(),
+            };
+            super::compile(&program, &[]).expect("the compiler starts")
+        };
+        for name in [
+            "-o.cpp",
+            "-fsyntax-only",
+            "@options.cpp",
+            "program.so",
+            "jumar",
+            "source",
+            "include",
+            "kernel.h",
+            "a name.cpp",
+        ] {
+            let source = "#include \"jumar/kernel.h\"\nextern \"C\" const char *file() { return __FILE__; }\n";
+            let (log, binary) = compile(name, source);
+            let log = String::from_utf8_lossy(&log).into_owned();
+            let binary = binary.unwrap_or_else(|| panic!("{name}: {log}"));
+            assert!(binary.starts_with(b"\x7fELF"), "{name}");
+            let has = |text: &[u8]| binary.windows(text.len()).any(|bytes| bytes == text);
+            assert!(has(name.as_bytes()), "{name}");
+            assert!(!has(b"jumar-rtc-"), "{name}: the folder is in the binary");
+            let (log, binary) = compile(name, "int f() { return undeclared; }\n");
+            assert!(binary.is_none(), "{name}");
+            let log = String::from_utf8_lossy(&log).into_owned();
+            assert!(log.contains(&format!("{name}:1:")), "{name}: {log}");
+        }
+    }
 
     /// The folder was named after the process and a count, and one that was there already was used.
     #[test]

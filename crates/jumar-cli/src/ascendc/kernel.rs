@@ -1,8 +1,9 @@
 //! Definitions of kernels, and the functions and descriptions that are made of them.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use super::tokens::{Kind, Token, texts};
+use super::tokens::{Kind, Token, matching, texts};
 
 /// A kernel that is defined in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,48 @@ pub(super) fn body(tokens: &[Token<'_>], close: usize) -> Option<usize> {
         tokens[*index].kind != Kind::Directive && tokens[*index].text != "noexcept"
     })?;
     (tokens[found].text == "{").then_some(found)
+}
+
+/// Returns the tokens of the bodies of kernels and of functions that are marked as device code.
+pub(super) fn device_bodies(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
+    (0..tokens.len())
+        .filter(|at| tokens[*at].text == "__global__" || texts(tokens, *at, &["[", "aicore", "]"]))
+        .filter_map(|at| device_body(tokens, at))
+        .collect()
+}
+
+/// Returns the body of the function that has the mark at token `at`.
+fn device_body(tokens: &[Token<'_>], at: usize) -> Option<Range<usize>> {
+    let (_, open) = declaration(tokens, at)?;
+    let mut at = matching(tokens, open)? + 1;
+    let mut initialises_members = false;
+    loop {
+        match tokens.get(at)?.text {
+            ";" | "=" | "}" => return None,
+            ":" => initialises_members = true,
+            "(" => at = matching(tokens, at)?,
+            // A member's initial value follows its name.
+            "{" if initialises_members && tokens[at - 1].kind == Kind::Identifier => {
+                at = closing_brace(tokens, at)?;
+            }
+            "{" => return Some(at..closing_brace(tokens, at)?),
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Returns the brace that closes the one at token `open`.
+fn closing_brace(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    (open..tokens.len()).find(|at| {
+        match tokens[*at].text {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })
 }
 
 /// Finds the definitions of kernels.

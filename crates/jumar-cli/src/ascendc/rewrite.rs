@@ -1,13 +1,13 @@
 //! The rewriter: preprocessed Ascend C in, C++ out.
 //!
-//! It changes five things and keeps every line where it is: `__global__`, `[aicore]` and the words of local memories are removed, arrays with
+//! It changes six things and keeps every line where it is: `__global__`, `[aicore]` and the words of local memories are removed, arrays with
 //! such a word are reserved in that memory, a launch `callee<<<blocks, l2, stream>>>(arguments)` becomes a call of the header
-//! `ascendc/launch.h`, `asm("trap")` fails the block, and a failed `assert` of a kernel fails the block instead of the process. It finds the definitions of kernels, from which the
+//! `ascendc/launch.h`, `asm("trap")` fails the block, `printf` in device code is that of kernels, and a failed `assert` of a kernel fails the block instead of the process. It finds the definitions of kernels, from which the
 //! functions `aclrtlaunch_<kernel>` and the exported descriptions are made.
 
 use std::collections::BTreeSet;
 
-use super::kernel::{Kernel, body, declaration, kernels};
+use super::kernel::{Kernel, body, declaration, device_bodies, kernels};
 use super::tokens::{Kind, Token, location, marker, matching, texts, tokens};
 
 /// What the rewriter returns.
@@ -53,7 +53,16 @@ pub struct Unit<'a> {
 }
 
 /// Calls by which blocks wait for each other.
-const WAITS: &[&str] = &["SyncAll", "CrossCoreWaitFlag", "IBWait", "wait_flag_dev"];
+const WAITS: &[&str] = &[
+    "SyncAll",
+    "CrossCoreWaitFlag",
+    "IBSet",
+    "IBWait",
+    "WaitPreBlock",
+    "NotifyNextBlock",
+    "GroupBarrier",
+    "wait_flag_dev",
+];
 
 /// Functions of cube cores. A kernel without a type that uses them and asks for the kind of core runs on both kinds.
 const CUBE: &[&str] = &["Mmad", "LoadData", "Fixpipe", "asc_mmad"];
@@ -233,10 +242,21 @@ fn rewrite_tokens(
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
     // The passes of one kind of core know it at compile time.
     let is_known = matches!(pass, Pass::VectorAndHost | Pass::Vector | Pass::Cube);
+    let bodies = device_bodies(tokens);
     let mut at = 0;
     while at < tokens.len() {
         let token = tokens[at];
         match (token.kind, token.text) {
+            // Overload resolution would select the C library's function for a text without arguments.
+            (Kind::Identifier, "printf")
+                if at > 0
+                    && texts(tokens, at + 1, &["("])
+                    && !matches!(tokens[at - 1].text, "::" | "." | "->")
+                    && bodies.iter().any(|body| body.contains(&at)) =>
+            {
+                let call = "::jumar::ascendc::print".to_owned();
+                changes.push((token.begin, token.end, call));
+            }
             (Kind::Identifier, "__global__") => {
                 changes.push((token.begin, token.end, String::new()));
                 if let Some(change) = selected_cores(tokens, at, facts.uses_both) {
@@ -568,6 +588,30 @@ mod tests {
     }
 
     #[test]
+    fn printf_is_that_of_kernels_in_device_code_alone() {
+        let print = "::jumar::ascendc::print";
+        for source in [
+            "__global__ void k(int a) { printf(\"x\"); }",
+            "template <class T> [aicore] inline void f(T a) { if (a) { printf(\"x\"); } }",
+            "struct S { [aicore] S(int a) : a_(a), b_{a} { printf(\"x\"); } };",
+            "[aicore] inline auto f() -> decltype(g(1)) { return printf(\"x\"), 1; }",
+        ] {
+            assert!(
+                text(source).contains(&format!("{print}(\"x\")")),
+                "{source}"
+            );
+        }
+        for source in [
+            "__global__ void k(int a); int main() { printf(\"x\"); }",
+            "[aicore] void f() {} int main() { printf(\"x\"); }",
+            "[aicore] void f() { AscendC::printf(\"x\"); o.printf(\"x\"); }",
+            "extern int printf(const char *, ...);",
+        ] {
+            assert!(!text(source).contains(print), "{source}");
+        }
+    }
+
+    #[test]
     fn kinds_of_cores_become_statements_of_the_kernel() {
         let out = text(
             "__global__ __mix__(1, 2) void a() { f(); }\n__cube__ __global__ void b(int x)\n{ g(); }\ntemplate <typename T> __global__ __vector__ void c(T* x) { h(); }\n",
@@ -660,6 +704,18 @@ mod tests {
                 .unwrap()
                 .waits
         );
+    }
+
+    #[test]
+    fn each_call_between_blocks_makes_them_wait() {
+        for name in WAITS {
+            assert!(
+                rewrite(&format!("void k() {{ {name}(); }}"), "/lib")
+                    .unwrap()
+                    .waits,
+                "{name}"
+            );
+        }
     }
 
     #[test]
