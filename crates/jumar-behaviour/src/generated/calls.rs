@@ -1053,7 +1053,6 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclprofStop", aclprofStop),
     ("aclprofSetConfig", aclprofSetConfig),
     ("aclprofModelSubscribe", aclprofModelSubscribe),
-    ("aclprofModelUnSubscribe", aclprofModelUnSubscribe),
     ("aclprofCreateSubscribeConfig", aclprofCreateSubscribeConfig),
     (
         "aclprofDestroySubscribeConfig",
@@ -10958,14 +10957,6 @@ fn aclprofModelSubscribe(w: &RawArgs<'_>) -> Played {
     let profSubscribeConfig = w.plain(1);
     let done = enter(&calls::aclprofModelSubscribe, |cx| {
         jumar_acl::prof::aclprofModelSubscribe(cx, modelId, profSubscribeConfig)
-    });
-    raw_args::status(done)
-}
-
-fn aclprofModelUnSubscribe(w: &RawArgs<'_>) -> Played {
-    let modelId = w.plain(0);
-    let done = enter(&calls::aclprofModelUnSubscribe, |cx| {
-        jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)
     });
     raw_args::status(done)
 }
