@@ -4,13 +4,14 @@
  * program does not close the writing end itself. A model of another runtime, which it reports to the profiler, can be
  * subscribed to as well; it has no records. With a model of one input and one output, its operators have.
  */
+#include "program.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "acl/acl_prof.h"
-#include "program.h"
 
 int32_t MsprofSetDeviceIdByGeModelIdx(const uint32_t model, const uint32_t device);
 int32_t MsprofUnsetDeviceIdByGeModelIdx(const uint32_t model, const uint32_t device);
