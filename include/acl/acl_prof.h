@@ -195,7 +195,7 @@ ACL_FUNC_VISIBILITY aclError aclprofModelSubscribe(
     uint32_t modelId, const aclprofSubscribeConfig *profSubscribeConfig);
 
 /**
- * Ends the subscription to a model's operator times.
+ * Ends the subscription to a model's operator times, and closes the writing end of its pipe once all is written.
  * @param modelId [IN]
  * @return ACL_SUCCESS, or a code
  */

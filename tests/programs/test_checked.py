@@ -39,6 +39,7 @@ def results(model, open_model, tmp_path_factory):
         "c/load_models.c": [model],
         "c/models_together.c": [model, settings],
         "c/own_allocator.c": [open_model],
+        "c/subscription.c": [model],
         "digits/sync.c": digits_files,
         "digits/streams.c": digits_files,
         "digits/digits.py": digits_files,

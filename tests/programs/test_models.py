@@ -214,6 +214,10 @@ def test_an_allocator_of_the_program_serves_a_model_of_open_shapes(under, open_m
     run(*under, build("own_allocator", tmp_path), open_model, timeout=240)
 
 
+def test_records_of_a_subscribed_model_end_when_it_is_unsubscribed(model, tmp_path):
+    run(build("subscription", tmp_path), model)
+
+
 def test_the_checks_report_an_allocator_that_releases_memory_too_early(open_model, tmp_path):
     program = build("own_allocator", tmp_path)
     run(program, open_model, "early")

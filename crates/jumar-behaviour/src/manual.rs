@@ -179,6 +179,15 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
     ("aclrtMemcpyBatchV2", memcpy_batch_v2),
     ("acldumpRegCallback", dump_callback),
+    ("aclprofModelUnSubscribe", |w| {
+        // The descriptor stays open: it is one of the process that runs the cases.
+        status(
+            enter(&calls::aclprofModelUnSubscribe, |cx| {
+                jumar_acl::prof::aclprofModelUnSubscribe(cx, w.plain(0))
+            })
+            .map(drop),
+        )
+    }),
     ("aclprofRangePushEx", range_with_attributes),
     ("aclrtRegDeviceStateCallback", device_state),
     ("aclrtRegStreamStateCallback", stream_state),

@@ -207,6 +207,26 @@ impl Runtime {
     /// `InvalidValue`: what the bytes are instead.
     pub fn add_binary(&self, image: CodeImage, form: CodeForm, tag: u32) -> Result<Arc<Binary>> {
         self.shared.backend.exported_functions(&image)?;
+        self.insert_binary(image, form, tag)
+    }
+
+    /// As [`Runtime::add_binary`]; code for the cores of a card is taken in too. The launch of its kernels is refused.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the bytes are neither.
+    pub fn add_binary_of_any_device(
+        &self,
+        image: CodeImage,
+        form: CodeForm,
+        tag: u32,
+    ) -> Result<Arc<Binary>> {
+        match self.shared.backend.is_device_code(&image) {
+            true => self.insert_binary(image, form, tag),
+            false => self.add_binary(image, form, tag),
+        }
+    }
+
+    fn insert_binary(&self, image: CodeImage, form: CodeForm, tag: u32) -> Result<Arc<Binary>> {
         self.shared.binaries.insert(|id| {
             Arc::new(Binary {
                 id,

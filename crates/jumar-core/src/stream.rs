@@ -119,6 +119,7 @@ impl QueueObserver for QueueResult {
         let task = queue.map_or(0, |queue| queue.completed() + 1) as u32;
         let site = error.task().unwrap_or_default();
         let operator = error.failed_operator().cloned();
+        let advice = error.advice().map(str::to_owned);
         let mut error = Error::new(
             error.kind(),
             format!(
@@ -135,6 +136,9 @@ impl QueueObserver for QueueResult {
         });
         if let Some(operator) = operator {
             error = error.at_operator(operator);
+        }
+        if let Some(advice) = advice {
+            error = error.fix(advice);
         }
         self.shared
             .gate

@@ -244,6 +244,10 @@ impl Backend for CpuBackend {
             .collect())
     }
 
+    fn is_device_code(&self, image: &CodeImage) -> bool {
+        elf::device_machine(&image.bytes).is_some()
+    }
+
     fn load_code(&self, image: &CodeImage) -> Result<Arc<dyn Code>> {
         code::load(image, &self.executor)
     }

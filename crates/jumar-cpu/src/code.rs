@@ -31,6 +31,7 @@ use jumar_hal::{
 use jumar_sched::Executor;
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::device_code::DeviceCode;
 use crate::elf::{self, Exports};
 use crate::fault::kernel::{Blocks, OnFault};
 use crate::{fault, thread};
@@ -174,6 +175,9 @@ static LOADING: Mutex<()> = Mutex::new(());
 /// # Errors
 /// `InvalidValue`: the bytes are no shared object for this machine, or the loader refuses them; the sentence is its own.
 pub(crate) fn load(image: &CodeImage, executor: &Arc<Executor>) -> Result<Arc<dyn Code>> {
+    if let Some(code) = DeviceCode::read(&image.bytes) {
+        return Ok(Arc::new(code));
+    }
     let exports = elf::read(&image.bytes)?;
     let _one = LOADING.lock();
     let library = match from_file(image, &exports) {

@@ -7,7 +7,7 @@ use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 
 /// What stands in all refusals.
-const ADVICE: &str = "Compile the kernel's source with jumar/kernel.h into a shared object for this machine; \
+pub(crate) const ADVICE: &str = "Compile the kernel's source with jumar/kernel.h into a shared object for this machine; \
                       docs/kernels.md shows how.";
 
 #[cfg(target_arch = "aarch64")]
@@ -63,16 +63,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
         )));
     }
     let damaged = |error: object::Error| refused(format!("the ELF file is damaged: {error}"));
-    // A file of the other width or byte order has another machine's number at the same offset.
-    let machine = match bytes.get(5) {
-        Some(2) => bytes
-            .get(18..20)
-            .map(|at| u16::from_be_bytes([at[0], at[1]])),
-        _ => bytes
-            .get(18..20)
-            .map(|at| u16::from_le_bytes([at[0], at[1]])),
-    };
-    match machine.map(elf::Machine) {
+    match machine_of(bytes) {
         None => return Err(refused("the ELF file is cut short in its header".into())),
         Some(machine) if machine != HOST => return Err(refused(foreign(machine))),
         Some(_) => {}
@@ -157,11 +148,28 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
     })
 }
 
+/// Returns the machine of an ELF file, or `None` if its header is incomplete.
+fn machine_of(bytes: &[u8]) -> Option<elf::Machine> {
+    let number: [u8; 2] = bytes.get(18..20)?.try_into().ok()?;
+    Some(elf::Machine(match bytes[5] {
+        2 => u16::from_be_bytes(number),
+        _ => u16::from_le_bytes(number),
+    }))
+}
+
+/// Returns the machine of a file of code for the cores of a card. What is for a processor of another machine is no such code.
+pub(crate) fn device_machine(bytes: &[u8]) -> Option<elf::Machine> {
+    const PROCESSORS: [elf::Machine; 4] =
+        [elf::EM_AARCH64, elf::EM_X86_64, elf::EM_386, elf::EM_RISCV];
+    let machine = machine_of(bytes).filter(|_| bytes.starts_with(b"\x7fELF"))?;
+    (machine != elf::EM_NONE && !PROCESSORS.contains(&machine)).then_some(machine)
+}
+
 pub(crate) fn refused(sentence: String) -> Error {
     Error::new(ErrorKind::InvalidValue, sentence).fix(ADVICE)
 }
 
-fn foreign(machine: elf::Machine) -> String {
+pub(crate) fn foreign(machine: elf::Machine) -> String {
     let whose = match machine {
         elf::EM_AARCH64 => "64-bit Arm processors, as operators for the card's own CPU are",
         elf::EM_X86_64 => "x86-64 processors",

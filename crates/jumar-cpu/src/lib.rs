@@ -10,6 +10,7 @@ mod backend;
     reason = "module for unsafe code: shared objects that a program brings along"
 )]
 mod code;
+mod device_code;
 mod elf;
 #[expect(
     unsafe_code,

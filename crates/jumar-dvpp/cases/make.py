@@ -133,6 +133,37 @@ def pngs():
     write("png.bin", {"cases": cases}, *parts)
 
 
+def transparent_pngs():
+    """Images whose transparency is a chunk (tRNS) beside the samples."""
+    cases, parts = [], []
+    random = np.random.default_rng(21)
+    size = (35, 33)
+
+    def add(name, image, transparency, pixels=None):
+        out = io.BytesIO()
+        image.save(out, "PNG", transparency=transparency)
+        data = out.getvalue()
+        if pixels is None:
+            pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
+        cases.append({"name": name, "gray": image.mode not in ("P", "RGB"), "width": size[0], "height": size[1]})
+        parts.extend([data, pixels.tobytes()])
+
+    few = random.integers(0, 4, size[::-1], dtype=np.uint8)
+    palette = Image.fromarray(few, "P")
+    palette.putpalette(list(range(0, 240, 20)))
+    add("palette, alpha of each entry", palette, bytes([0, 100, 255, 7]))
+    add("palette, alpha of the first entries", palette, bytes([9, 0]))
+    add("gray", Image.fromarray(few * 60), 120)
+    add("gray of one bit", Image.fromarray(few > 1).convert("1"), 0)
+    colors = random.integers(0, 2, (*size[::-1], 3), dtype=np.uint8) * 200
+    add("rgb", Image.fromarray(colors), (200, 0, 200))
+    # Samples that differ in the lower eight bits alone: all sixteen count.
+    deep = (few.astype(np.uint16) // 2 * 0x4100) + few % 2
+    pixels = np.stack([(deep >> 8).astype(np.uint8)] * 3 + [np.where(deep == 0x4101, 0, 255).astype(np.uint8)], axis=2)
+    add("gray of 16 bits", Image.fromarray(deep), 0x4101, pixels)
+    write("png_transparency.bin", {"cases": cases}, *parts)
+
+
 def borders():
     cases, parts = [], []
     kinds = [("BORDER_CONSTANT", 0), ("BORDER_REPLICATE", 1), ("BORDER_REFLECT", 2), ("BORDER_REFLECT_101", 3)]
@@ -161,3 +192,4 @@ if __name__ == "__main__":
     pngs()
     borders()
     pyramids()
+    transparent_pngs()

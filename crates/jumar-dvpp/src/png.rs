@@ -12,8 +12,16 @@ pub struct Header {
     pub width: usize,
     /// The rows.
     pub height: usize,
-    /// The components that an image decoded by the rules of [`decode`] has: 1 to 4, gray and gray with alpha being 1 and 2.
+    /// The components: 1 to 4, gray and gray with alpha being 1 and 2. A palette counts as red, green and blue, and a color that is
+    /// transparent (chunk tRNS) as alpha.
     pub components: usize,
+}
+
+impl Header {
+    /// Returns whether the image has alpha.
+    pub fn has_alpha(&self) -> bool {
+        matches!(self.components, 2 | 4)
+    }
 }
 
 /// The smallest and the largest width and height.
@@ -22,7 +30,7 @@ const SIZES: std::ops::RangeInclusive<usize> = 32..=4096;
 /// The signature of a PNG file.
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Reads the header. What follows it may be missing.
+/// Reads the header. What follows it may be missing; then transparency that it would state is not known.
 ///
 /// # Errors
 /// The bytes are not a PNG image, or end before its size.
@@ -46,8 +54,8 @@ pub fn read_header(data: &[u8]) -> Result<Header> {
         refuse!("the PNG header states a size of {width}x{height}");
     }
     let components = match header[17] {
-        0 => 1,
-        2 | 3 => 3,
+        0 => 1 + usize::from(states_transparency(data)),
+        2 | 3 => 3 + usize::from(states_transparency(data)),
         4 => 2,
         6 => 4,
         other => refuse!("the PNG header states color type {other}; 0, 2, 3, 4 and 6 exist"),
@@ -59,12 +67,29 @@ pub fn read_header(data: &[u8]) -> Result<Header> {
     })
 }
 
+/// Returns whether a chunk in front of the samples states which colors are transparent.
+fn states_transparency(data: &[u8]) -> bool {
+    // A chunk: the length of its content, its type, the content and a checksum.
+    const FRAME: usize = 12;
+    let mut at = SIGNATURE.len();
+    while let Some([l0, l1, l2, l3, kind @ ..]) = data.get(at..at + 8) {
+        match kind {
+            b"tRNS" => return true,
+            b"IDAT" | b"IEND" => return false,
+            _ => {}
+        }
+        let length = u32::from_be_bytes([*l0, *l1, *l2, *l3]) as usize;
+        at = at.saturating_add(length).saturating_add(FRAME);
+    }
+    false
+}
+
 /// Returns the format to decode to; `None` asks for RGB, or RGBA where the image has alpha.
 ///
 /// # Errors
 /// The image cannot be decoded to the format.
 pub fn output_format(header: &Header, wanted: Option<Format>) -> Result<Format> {
-    let has_alpha = matches!(header.components, 2 | 4);
+    let has_alpha = header.has_alpha();
     match wanted {
         None if has_alpha => Ok(Format::Rgba),
         None | Some(Format::Rgb) => Ok(Format::Rgb),
@@ -77,7 +102,7 @@ pub fn output_format(header: &Header, wanted: Option<Format>) -> Result<Format> 
     }
 }
 
-/// Decodes an image. Palettes are expanded, samples of 16 bits lose their lower 8, alpha is dropped for RGB.
+/// Decodes an image to what [`output_format`] returns for its header. Palettes are expanded, samples of 16 bits lose their lower 8, alpha is dropped for RGB.
 ///
 /// # Errors
 /// The data is damaged, truncated or not supported.
@@ -96,6 +121,8 @@ pub fn decode(data: &[u8], wanted: Option<Format>) -> Result<(PlanarImage, Forma
 }
 
 fn pixels(data: &[u8], header: &Header, wanted: Option<Format>) -> Result<(PlanarImage, Format)> {
+    // The header alone decides, so that memory of the size that was predicted from it is sufficient.
+    let format = output_format(header, wanted)?;
     let failed = |error: png::DecodingError| {
         ImageError::new(format!("the PNG data could not be decoded: {error}"))
     };
@@ -112,14 +139,11 @@ fn pixels(data: &[u8], header: &Header, wanted: Option<Format>) -> Result<(Plana
     // What follows the image must be there, too: a file that ends early was truncated.
     reader.finish().map_err(failed)?;
     let count = frame.color_type.samples();
-    let header = Header {
-        components: count,
-        ..*header
-    };
-    let format = output_format(&header, wanted)?;
     let (width, height) = (frame.width as usize, frame.height as usize);
     let component = |index: usize| {
         let index = match (count, index) {
+            // A chunk of transparency that the decoder does not apply, because it is damaged.
+            (1 | 3, 3) => return Samples::filled(width, height, u8::MAX),
             (1, _) | (2, 0..=2) => 0,
             (2, _) => 1,
             _ => index,

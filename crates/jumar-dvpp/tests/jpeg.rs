@@ -235,6 +235,33 @@ fn jpeg_planes_are_within_one_of_ffmpeg() {
     assert_eq!(decoded, 15);
 }
 
+/// Factors of the same ratio as 4:2:0, which no file needs and the library does not decode.
+#[test]
+fn unusual_sampling_factors_are_named() {
+    for (name, factors, stated) in [
+        ("420 48x40", [0x44, 0x22, 0x22], "4x4, 2x2 and 2x2"),
+        ("422 48x40", [0x41, 0x21, 0x21], "4x1, 2x1 and 2x1"),
+    ] {
+        let case = cases("jpeg.bin")
+            .into_iter()
+            .find(|case| case.name() == name)
+            .unwrap();
+        let mut data = case.parts[0].clone();
+        let frame = data.windows(2).position(|two| two == [0xFF, 0xC0]).unwrap();
+        for (component, factor) in factors.into_iter().enumerate() {
+            data[frame + 11 + 3 * component] = factor;
+        }
+        let before = read_header(&case.parts[0]).unwrap().sampling;
+        assert_eq!(read_header(&data).unwrap().sampling, before);
+        let error = decoder(None)
+            .decode(&data)
+            .expect_err("refused")
+            .to_string();
+        assert!(error.contains(stated), "{name}: {error}");
+        assert!(error.contains("not supported"), "{name}: {error}");
+    }
+}
+
 /// Regions with even and odd edges have the samples of the complete image.
 #[test]
 fn a_region_is_that_part_of_the_image() {

@@ -102,6 +102,51 @@ fn png_images_are_those_of_pillow() {
     }
 }
 
+/// The header, the prediction made of it and the decoder agree: memory of the predicted size holds the image.
+#[test]
+fn png_images_with_a_transparent_color_have_alpha_in_header_and_pixels() {
+    for case in cases("png_transparency.bin") {
+        let data = &case.parts[0];
+        let name = case.name();
+        let header = png::read_header(data).unwrap();
+        let is_gray = case.header["gray"].as_bool().unwrap();
+        assert_eq!(header.components, if is_gray { 2 } else { 4 }, "{name}");
+        assert_eq!(png::output_format(&header, None).unwrap(), Format::Rgba);
+        let pixels = |wanted| {
+            let (planar, format) = png::decode(data, wanted).unwrap();
+            assert_eq!(
+                format,
+                png::output_format(&header, wanted).unwrap(),
+                "{name}"
+            );
+            let pixels: Vec<u8> = (0..planar.width * planar.height)
+                .flat_map(|at| planar.planes.iter().map(move |plane| plane.data[at]))
+                .collect();
+            pixels
+        };
+        assert_eq!(pixels(None), case.parts[1], "{name}");
+        assert_eq!(pixels(Some(Format::Rgba)), case.parts[1], "{name}");
+        let opaque: Vec<u8> = case.parts[1]
+            .chunks_exact(4)
+            .flat_map(|pixel| pixel[..3].to_vec())
+            .collect();
+        assert_eq!(pixels(Some(Format::Rgb)), opaque, "{name}");
+    }
+}
+
+/// A decoder skips a chunk whose checksum is wrong; the image keeps the size that its header promised.
+#[test]
+fn a_damaged_chunk_of_transparency_leaves_an_opaque_image() {
+    let case = cases("png_transparency.bin").swap_remove(0);
+    let mut data = case.parts[0].clone();
+    let at = data.windows(4).position(|four| four == b"tRNS").unwrap();
+    data[at + 4] ^= 1;
+    assert_eq!(png::read_header(&data).unwrap().components, 4);
+    let (planar, format) = png::decode(&data, None).unwrap();
+    assert_eq!((format, planar.planes.len()), (Format::Rgba, 4));
+    assert!(planar.planes[3].data.iter().all(|alpha| *alpha == 255));
+}
+
 #[test]
 fn borders_are_those_of_opencv() {
     for case in cases("border.bin") {
@@ -155,6 +200,7 @@ fn damaged_png_data_is_refused_or_decoded_and_never_panics() {
     for case in cases("png.bin")
         .iter()
         .filter(|case| ["rgb", "palette"].contains(&case.name()))
+        .chain(cases("png_transparency.bin").iter().take(1))
     {
         with_damage(&case.parts[0], |data, is_cut| {
             drop(png::read_header(data));

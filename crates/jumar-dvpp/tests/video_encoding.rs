@@ -249,6 +249,54 @@ fn the_bit_rate_is_kept() {
     }
 }
 
+/// A clip with noise, which motion compensation does not remove: key frames that come often leave nothing to make up for them.
+#[test]
+fn the_bit_rate_of_noise_is_kept_with_every_interval_of_key_frames() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let (width, height) = (160, 128);
+    let clip: Vec<(Image, Vec<u8>)> = (0..100)
+        .map(|index| {
+            let (image, mut memory) = scene(index, Format::Nv12, width, height);
+            for sample in &mut memory {
+                *sample = sample.saturating_add_signed(random.i8(-8..=8));
+            }
+            (image, memory)
+        })
+        .collect();
+    for profile in ALL {
+        // Frames of H.265 are coded by themselves, whatever the interval.
+        let (intervals, rates): (&[u32], &[u32]) = match profile {
+            Profile::H265Main => (&[1], &[400_000]),
+            _ => (&[1, 2, 30], &[200_000, 1_000_000]),
+        };
+        for &key_interval in intervals {
+            for &bit_rate in rates {
+                let settings = EncoderSettings {
+                    profile,
+                    width,
+                    height,
+                    key_interval,
+                    frame_rate: 25,
+                    bit_rate,
+                };
+                let mut encoder = Encoder::new(settings).expect("an encoder");
+                let bytes: usize = clip
+                    .iter()
+                    .map(|(image, memory)| {
+                        let packet = encoder.encode(image, memory, false).expect("a packet");
+                        packet.data.len()
+                    })
+                    .sum();
+                let ratio = bytes as f64 * 8.0 / 4.0 / f64::from(bit_rate);
+                assert!(
+                    (0.9..=1.1).contains(&ratio),
+                    "{profile:?}, interval {key_interval}: {ratio} of {bit_rate} bits a second"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn the_bit_rate_is_kept_with_many_frames_a_second() {
     for profile in [Profile::Main, Profile::H265Main] {

@@ -89,6 +89,12 @@ pub trait Backend: Send + Sync {
         Err(no_code())
     }
 
+    /// Returns whether a binary is code for the cores of a card, which this backend loads and does not run.
+    fn is_device_code(&self, image: &CodeImage) -> bool {
+        let _ = image;
+        false
+    }
+
     /// Loads a copy of a binary of its own: two loads share no variable.
     ///
     /// # Errors

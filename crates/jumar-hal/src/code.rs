@@ -47,6 +47,14 @@ pub trait Code: Send + Sync {
 
 /// A function of a binary.
 pub trait CodeFunction: Send + Sync {
+    /// Checks that this machine can run the function.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: it is code for other cores.
+    fn check_runnable(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns the address of its first instruction, and how many bytes it has, 0 where the binary does not say.
     fn code_range(&self) -> (usize, usize);
 

@@ -89,11 +89,14 @@ pub fn MsprofSysCycleTime(_cx: &Cx<'_>) -> Result<u64> {
     Ok(jumar::engine::now_ns())
 }
 
-pub fn MsprofSetDeviceIdByGeModelIdx(_cx: &Cx<'_>, _model: u32, _device: u32) -> Result<i32> {
+/// The model can be subscribed to from then on. It has no records: what other runtimes execute is not Jumar's to time.
+pub fn MsprofSetDeviceIdByGeModelIdx(cx: &Cx<'_>, model: u32, device: u32) -> Result<i32> {
+    cx.process.prof.report_model(model, device, true);
     Ok(ACCEPTED)
 }
 
-pub fn MsprofUnsetDeviceIdByGeModelIdx(_cx: &Cx<'_>, _model: u32, _device: u32) -> Result<i32> {
+pub fn MsprofUnsetDeviceIdByGeModelIdx(cx: &Cx<'_>, model: u32, device: u32) -> Result<i32> {
+    cx.process.prof.report_model(model, device, false);
     Ok(ACCEPTED)
 }
 

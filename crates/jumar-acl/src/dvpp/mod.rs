@@ -132,6 +132,13 @@ fn refused_for(name: &str, error: &ImageError) -> Error {
     argument(format!("{name}: {error}"))
 }
 
+/// Returns the error of image work that failed on the device.
+fn failed(sentence: impl Into<String>) -> Error {
+    Error::new(ErrorKind::CpuKernelFailed, sentence).fix(
+        "Check that the data are complete and of a format that this device decodes, and that the memory of the output has the size that the calls for headers and predictions return.",
+    )
+}
+
 /// Defines a setter and a getter for each field of an object.
 macro_rules! fields {
     ($table:ident, $object:literal; $($set:ident $get:ident $field:ident: $type:ty;)*) => {$(

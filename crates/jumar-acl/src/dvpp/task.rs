@@ -7,11 +7,11 @@ use jumar::engine::{Cost, Program, Span, Stream};
 use jumar_dvpp::limits::Family;
 use jumar_dvpp::{Format, Image, ImageError, Scratch, Sink, Source};
 use jumar_eager::Region;
-use jumar_types::{Error, ErrorKind, Result};
+use jumar_types::Result;
 
 use super::channel::{Channel, Ticket};
 use super::images::{ImageDesc, ImageFields};
-use super::{argument, find, refused_for};
+use super::{argument, failed, find, refused_for};
 use crate::{Cx, Raw};
 
 /// Device memory, as image work reads and writes it.
@@ -82,12 +82,7 @@ impl Program for ImageTask {
     fn run(&self) -> Result<()> {
         let done = (self.work)();
         self.ticket.lock().take();
-        done.map_err(|error| {
-            Error::new(
-                ErrorKind::CpuKernelFailed,
-                format!("{} failed: {error}", self.name),
-            )
-        })
+        done.map_err(|error| failed(format!("{} failed: {error}", self.name)))
     }
 
     fn cost(&self) -> Cost {

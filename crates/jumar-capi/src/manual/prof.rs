@@ -1,4 +1,6 @@
-//! Ranges of a profile whose attributes lie behind pointers, and the callback of the profiler's commands.
+//! Ranges of a profile whose attributes lie behind pointers, the callback of the profiler's commands, and pipes of subscriptions.
+
+use std::os::fd::{FromRawFd as _, OwnedFd};
 
 use jumar_acl::generated::enums;
 use jumar_acl::prof::RangeAttributes;
@@ -34,6 +36,19 @@ pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttrib
             }
         };
         jumar_acl::prof::aclprofRangePushEx(cx, attributes)
+    })
+}
+
+/// Ends the subscription to a model's operator times, and closes the writing end of its pipe once all is written.
+#[unsafe(no_mangle)]
+pub extern "C" fn aclprofModelUnSubscribe(model: u32) -> i32 {
+    raw::status(&calls::aclprofModelUnSubscribe, |cx| {
+        raw::trace(cx, || [raw::ArgBits::word(model)])?;
+        if let Some(descriptor) = jumar_acl::prof::aclprofModelUnSubscribe(cx, model)? {
+            // SAFETY: the program handed this descriptor over when it subscribed, and it still stands for the same pipe.
+            drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+        }
+        Ok(())
     })
 }
 

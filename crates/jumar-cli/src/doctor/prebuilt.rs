@@ -62,24 +62,32 @@ pub fn examine(
         );
     }
 
+    match missing_libraries(tree, file) {
+        Err(error) => report.problem(about, format!("{}: {error}", file.display())),
+        Ok(missing) => {
+            let is_own = |name: &String| own.is_some_and(|own| own.join(name).exists());
+            for name in missing.iter().filter(|name| !is_own(name)) {
+                report.problem(about, format!("needs {name}, which nothing provides"));
+            }
+        }
+    }
+    Some(ours)
+}
+
+/// Lists the libraries that a file links and the loader does not find.
+pub fn missing_libraries(tree: &Tree, file: &Path) -> Result<Vec<String>, String> {
     let path = tree
         .environment(|name| std::env::var_os(name))
         .into_iter()
         .find(|(name, _)| *name == "LD_LIBRARY_PATH")
         .map(|(_, value): (_, OsString)| value);
-    match loader::needs(file) {
-        Err(error) => report.problem(about, format!("{}: {error}", file.display())),
-        Ok(needs) => {
-            let loader = Loader::of_program(&needs, path);
-            let is_own = |name: &str| own.is_some_and(|own| own.join(name).exists());
-            for name in needs.names.iter().filter(|name| !is_own(name)) {
-                if loader.find(name).is_none() {
-                    report.problem(about, format!("needs {name}, which nothing provides"));
-                }
-            }
-        }
-    }
-    Some(ours)
+    let needs = loader::needs(file).map_err(|error| error.to_string())?;
+    let loader = Loader::of_program(&needs, path);
+    let missing = needs
+        .names
+        .iter()
+        .filter(|name| loader.find(name).is_none());
+    Ok(missing.cloned().collect())
 }
 
 /// Returns whether a symbol belongs to the toolkit's libraries, to judge by its name.

@@ -82,6 +82,26 @@ pub(crate) fn examine(report: &mut Report, tree: &Tree, python: &Path) {
         Some(torch) => examine_torch(report, torch, adapter, found.is_set_up),
     }
     examine_libraries(report, tree, adapter, found.torch.as_ref());
+    examine_plugin(report, tree, adapter);
+}
+
+/// The adapter's plug-in of Transformer Boost, and the library that it links.
+const PLUGIN: (&str, &str) = ("libop_plugin_atb.so", "libatb.so");
+
+/// Reports that the plug-in cannot be loaded. The adapter keeps the loader's error to itself until an operator of the plug-in is called.
+fn examine_plugin(report: &mut Report, tree: &Tree, adapter: &Package) {
+    let (plugin, library) = PLUGIN;
+    let file = adapter.folder.join("lib").join(plugin);
+    let missing = prebuilt::missing_libraries(tree, &file).unwrap_or_default();
+    if missing.iter().any(|name| name == library) {
+        report.note(
+            "torch_npu",
+            format!(
+                "{library} (Ascend Transformer Boost) is missing, so that {plugin} does not load: operators of torch_npu.atb and \
+                 torch.ops.atb raise OSError, all others work"
+            ),
+        );
+    }
 }
 
 fn examine_torch(report: &mut Report, torch: &Package, adapter: &Package, is_set_up: bool) {

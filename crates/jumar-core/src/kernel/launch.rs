@@ -37,6 +37,7 @@ impl Function {
         caller: &Caller<'_>,
     ) -> Result<Arc<KernelLaunch>> {
         let code = self.code(device)?;
+        code.check_runnable()?;
         let given = match arguments {
             Arguments::InPlace(span) | Arguments::Copied(span, _) => span,
         };
@@ -251,6 +252,7 @@ impl KernelLaunch {
         blocks: u32,
     ) -> Result<Arc<KernelLaunch>> {
         let code = function.code(device)?;
+        code.check_runnable()?;
         function.check_length(code.parameters(), self.launch.arguments.bytes())?;
         let grid = match blocks == self.launch.blocks() {
             true => self.launch.grid,

@@ -57,6 +57,8 @@ pub struct Header {
     pub components: usize,
     /// How chroma is sampled.
     pub sampling: Sampling,
+    /// The sampling factors of the first three components, across and down; 0 where there is no such component.
+    pub factors: [(u8, u8); 3],
     /// How the samples are coded.
     pub process: Process,
     /// The bits of a sample.
@@ -190,6 +192,7 @@ fn frame(marker: u8, segment: &[u8]) -> Result<Header> {
         height,
         components: count,
         sampling: sampling(&factors),
+        factors: [0, 1, 2].map(|index| factors.get(index).copied().unwrap_or_default()),
         process: match marker {
             0xC0 | 0xC1 => Process::Sequential,
             0xC2 => Process::Progressive,

@@ -140,14 +140,17 @@ pub(super) fn decompress(
         let found = [
             codec.get(raw::TJPARAM_TJPARAM_JPEGWIDTH as c_int),
             codec.get(raw::TJPARAM_TJPARAM_JPEGHEIGHT as c_int),
-            codec.get(raw::TJPARAM_TJPARAM_SUBSAMP as c_int),
         ];
-        let stated = [
-            header.width as c_int,
-            header.height as c_int,
-            subsampling(header.sampling)? as c_int,
-        ];
-        if found != stated {
+        let sampling = codec.get(raw::TJPARAM_TJPARAM_SUBSAMP as c_int);
+        let is_of_header = found == [header.width as c_int, header.height as c_int];
+        if is_of_header && sampling == raw::TJSAMP_TJSAMP_UNKNOWN as c_int {
+            let [(y0, y1), (u0, u1), (v0, v1)] = header.factors;
+            refuse!(
+                "the JPEG image has the sampling factors {y0}x{y1}, {u0}x{u1} and {v0}x{v1}, which are not supported; {:?} is supported with factors of 1 for chroma",
+                header.sampling
+            );
+        }
+        if !is_of_header || sampling != subsampling(header.sampling)? as c_int {
             refuse!("the JPEG data contains a second frame header that contradicts the first");
         }
         // SAFETY: the handle and the data are valid. The library computes the sizes of the planes from the width, the height and the

@@ -2,8 +2,9 @@
 //!
 //! The stream has no B slices: each frame is coded when it comes. Parameter sets precede each key frame.
 
+use super::allowance::Allowance;
 use super::hevc::Hevc;
-use super::openh264::{LEAST_QUANTIZER, Library};
+use super::openh264::Library;
 use crate::error::refuse;
 use crate::format::Format;
 use crate::image::Image;
@@ -81,43 +82,86 @@ enum Engine {
 struct H264 {
     settings: EncoderSettings,
     library: Library,
+    /// The smallest quantizer of the library.
+    quantizer: u8,
+    /// The frames that the library has coded.
+    coded: u32,
+    /// The next key frame would have the number of the one just before it.
+    repeats_number: bool,
     /// The quantizers are larger than they need to be for most frames.
     is_coarse: bool,
     /// The frames since the last key frame, with it.
     since_key: u32,
+    allowance: Allowance,
 }
 
 impl H264 {
     fn new(settings: &EncoderSettings) -> Result<H264> {
+        let allowance = Allowance::new(settings);
+        let quantizer = allowance.quantizer();
+        let allowed = allowance.apply(settings);
         Ok(H264 {
             settings: *settings,
-            library: Library::new(settings, level(settings), LEAST_QUANTIZER)?,
+            library: Library::new(&allowed, level(settings), quantizer)?,
+            quantizer,
+            coded: 0,
+            repeats_number: false,
             is_coarse: false,
             since_key: 0,
+            allowance,
         })
+    }
+
+    /// Replaces the library by one that begins with a key frame, and with quantizers of at least `least`.
+    fn replace_library(&mut self, least: u8) -> Result<()> {
+        self.quantizer = self.allowance.quantizer().max(least);
+        let allowed = self.allowance.apply(&self.settings);
+        self.library = Library::new(&allowed, level(&self.settings), self.quantizer)?;
+        // A library counts key frames from the same number on, and two in a row must not have the same one.
+        self.repeats_number |= self.since_key == 1 && self.coded == 1;
+        self.coded = 0;
+        Ok(())
     }
 
     fn encode(&mut self, planes: [&Samples; 3], is_key: bool) -> Result<Packet> {
         let starts = is_key || self.since_key >= self.settings.key_interval;
-        if self.is_coarse && starts {
-            *self = H264::new(&self.settings)?;
+        if starts {
+            let changes = self.allowance.adapt();
+            if self.is_coarse || self.quantizer != self.allowance.quantizer() {
+                self.replace_library(0)?;
+                self.is_coarse = false;
+            } else if changes {
+                self.library
+                    .set_bit_rate(&self.allowance.apply(&self.settings))?;
+            }
         }
-        let mut coded = self.library.encode(planes, is_key);
+        let mut coded = self.code(planes, is_key);
         // A library that has failed is replaced by one that begins with a key frame.
         for least in [24, 36, 48] {
             if coded.is_ok() {
                 break;
             }
-            self.library = Library::new(&self.settings, level(&self.settings), least)?;
+            self.replace_library(least)?;
             self.is_coarse = true;
-            coded = self.library.encode(planes, false);
+            coded = self.code(planes, false);
         }
         let packet = coded?;
+        self.coded += 1;
+        self.repeats_number = false;
+        self.allowance.spend(packet.data.len());
         if packet.is_key {
             self.since_key = 0;
         }
         self.since_key += 1;
         Ok(packet)
+    }
+
+    fn code(&mut self, planes: [&Samples; 3], is_key: bool) -> Result<Packet> {
+        if self.repeats_number {
+            // This one takes the number, and no decoder sees it.
+            self.library.encode(planes, true)?;
+        }
+        self.library.encode(planes, is_key || self.repeats_number)
     }
 }
 

@@ -3,6 +3,7 @@
 //! The codecs are libraries, but for the encoder of H.265. FFmpeg can decode instead of the built-in decoders where a program's user wants that. This module pairs frames with the packets that they come from, puts them in the order of display,
 //! enforces limits on what an untrusted stream may ask for, and turns a library's panic into the failure of one frame.
 
+mod allowance;
 mod bits;
 mod decoder;
 mod encoder;

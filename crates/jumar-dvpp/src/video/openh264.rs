@@ -7,9 +7,10 @@ use std::ptr::{NonNull, null_mut};
 
 use openh264_sys2::source::APILoader;
 use openh264_sys2::{
-    CAMERA_VIDEO_REAL_TIME, CONSTANT_ID, ENCODER_OPTION_TRACE_LEVEL, ISVCEncoder, ISVCEncoderVtbl,
-    LOW_COMPLEXITY, PRO_BASELINE, PRO_HIGH, PRO_MAIN, RC_BITRATE_MODE, SEncParamExt, SFrameBSInfo,
-    SM_SINGLE_SLICE, SSourcePicture, WELS_LOG_QUIET, videoFormatI420, videoFrameTypeIDR,
+    CAMERA_VIDEO_REAL_TIME, CONSTANT_ID, ENCODER_OPTION_BITRATE, ENCODER_OPTION_TRACE_LEVEL,
+    ISVCEncoder, ISVCEncoderVtbl, LOW_COMPLEXITY, PRO_BASELINE, PRO_HIGH, PRO_MAIN,
+    RC_BITRATE_MODE, SBitrateInfo, SEncParamExt, SFrameBSInfo, SM_SINGLE_SLICE, SPATIAL_LAYER_ALL,
+    SSourcePicture, WELS_LOG_QUIET, videoFormatI420, videoFrameTypeIDR,
 };
 
 use super::encoder::{EncoderSettings, Packet, Profile};
@@ -28,7 +29,7 @@ unsafe impl Send for Library {}
 
 /// The smallest quantizer that rate control of the library has, and the largest one of H.264.
 pub(super) const LEAST_QUANTIZER: u8 = 12;
-const LARGEST_QUANTIZER: c_int = 51;
+pub(super) const LARGEST_QUANTIZER: u8 = 51;
 /// The most frames a second that the library knows.
 const LARGEST_FRAME_RATE: u32 = 60;
 
@@ -83,6 +84,23 @@ impl Library {
         set(&mut parameters, settings, level, least);
         call!(library, InitializeExt, &raw const parameters)?;
         Ok(library)
+    }
+
+    /// Changes the mean bit rate from the next frame on to that of the settings.
+    ///
+    /// # Errors
+    /// The library refuses the rate.
+    pub(super) fn set_bit_rate(&mut self, settings: &EncoderSettings) -> Result<()> {
+        let mut wanted = SBitrateInfo {
+            iLayer: SPATIAL_LAYER_ALL,
+            iBitrate: rates(settings.bit_rate, settings.frame_rate).1,
+        };
+        call!(
+            self,
+            SetOption,
+            ENCODER_OPTION_BITRATE,
+            (&raw mut wanted).cast::<c_void>()
+        )
     }
 
     /// Codes a frame. `is_key` makes it a key frame, from which the interval counts again.
@@ -155,15 +173,18 @@ fn bytes(coded: &SFrameBSInfo) -> Vec<u8> {
     data
 }
 
+/// Returns the frames and the bits a second that rate control of the library counts with.
+fn rates(bit_rate: u32, frame_rate: u32) -> (f32, c_int) {
+    // It counts frames: above what the library has, as many of them get their share.
+    let counted = frame_rate.min(LARGEST_FRAME_RATE);
+    let share = u64::from(bit_rate) * u64::from(counted) / u64::from(frame_rate);
+    (counted as f32, c_int::try_from(share).unwrap_or(c_int::MAX))
+}
+
 /// Sets what differs from the defaults of the library.
 fn set(parameters: &mut SEncParamExt, settings: &EncoderSettings, level: u8, least: u8) {
     let (width, height) = (settings.width as c_int, settings.height as c_int);
-    // Rate control counts frames: above what the library has, as many of them get their share.
-    let frame_rate = settings.frame_rate.min(LARGEST_FRAME_RATE);
-    let share =
-        u64::from(settings.bit_rate) * u64::from(frame_rate) / u64::from(settings.frame_rate);
-    let bit_rate = c_int::try_from(share).unwrap_or(c_int::MAX);
-    let frame_rate = frame_rate as f32;
+    let (frame_rate, bit_rate) = rates(settings.bit_rate, settings.frame_rate);
     parameters.iUsageType = CAMERA_VIDEO_REAL_TIME;
     parameters.iPicWidth = width;
     parameters.iPicHeight = height;
@@ -171,7 +192,7 @@ fn set(parameters: &mut SEncParamExt, settings: &EncoderSettings, level: u8, lea
     parameters.fMaxFrameRate = frame_rate;
     parameters.iRCMode = RC_BITRATE_MODE;
     parameters.iMinQp = least.into();
-    parameters.iMaxQp = LARGEST_QUANTIZER;
+    parameters.iMaxQp = LARGEST_QUANTIZER.into();
     parameters.uiIntraPeriod = settings.key_interval;
     parameters.iComplexityMode = LOW_COMPLEXITY;
     parameters.eSpsPpsIdStrategy = CONSTANT_ID;

@@ -5,16 +5,18 @@
 //! connect to each other. It moves no data of operations. What is read is untrusted all the same: lengths are bounded
 //! and numbers are checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind as IoKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicUsize, Instant, Mutex, Ordering, thread};
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::link::{Fields, GREETING, Secret, damaged, put_bytes, read_frame, write_frame};
+use super::link::{
+    FRAME_HEAD, Fields, GREETING, Secret, damaged, put_bytes, read_frame, write_frame,
+};
 use super::{Interfaces, MOST_ADDRESS_BYTES, Network, choose_host};
 use crate::os;
 use crate::words::ranks;
@@ -23,6 +25,8 @@ use crate::words::ranks;
 const MOST_RANKS: u32 = 1024;
 /// The most conversations at a time.
 const MOST_CONVERSATIONS: usize = 2048;
+/// The most of them that have not proved to be ranks. The one that has taken longest makes way for the next.
+const MOST_STRANGERS: usize = if cfg!(test) { 8 } else { 1024 };
 /// How long a stranger may take to prove that it is none.
 const GREETING_TIME: Duration = Duration::from_secs(5);
 /// The pause between two looks for connections, at first and later.
@@ -69,7 +73,7 @@ struct Record {
     digest: u64,
     name: Vec<u8>,
     host: String,
-    socket: TcpStream,
+    outbox: Arc<Outbox>,
     /// Its conversation has ended; its number stays taken.
     ended: bool,
     /// Where the other ranks connect to it.
@@ -83,6 +87,69 @@ impl Record {
         content.extend(self.process.to_le_bytes());
         put_bytes(&mut content, self.host.as_bytes());
         content
+    }
+}
+
+/// The frames for a rank, which are sent in order. Callers hold the lock of all ranks, so that they must not wait for one that
+/// does not read: while there are frames, a thread writes them.
+struct Outbox {
+    socket: TcpStream,
+    queue: Mutex<Frames>,
+}
+
+#[derive(Default)]
+struct Frames {
+    waiting: VecDeque<Vec<u8>>,
+    /// A thread writes them.
+    has_writer: bool,
+}
+
+impl Outbox {
+    fn new(socket: TcpStream) -> Arc<Outbox> {
+        Arc::new(Outbox {
+            socket,
+            queue: Mutex::default(),
+        })
+    }
+
+    fn send(self: &Arc<Self>, kind: u8, content: &[u8]) {
+        let mut frame = Vec::with_capacity(content.len() + FRAME_HEAD);
+        // Memory takes every frame that the other end would read.
+        if write_frame(&mut frame, kind, content).is_err() {
+            return;
+        }
+        let mut queue = self.queue.lock();
+        queue.waiting.push_back(frame);
+        if std::mem::replace(&mut queue.has_writer, true) {
+            return;
+        }
+        drop(queue);
+        let own = self.clone();
+        let started = thread::Builder::new()
+            .name("jumar-hccl-root".to_owned())
+            .spawn(move || {
+                os::block_signals();
+                own.write();
+            });
+        if started.is_err() {
+            self.write();
+        }
+    }
+
+    /// Writes what waits.
+    fn write(&self) {
+        loop {
+            let mut queue = self.queue.lock();
+            let Some(frame) = queue.waiting.pop_front() else {
+                queue.has_writer = false;
+                return;
+            };
+            drop(queue);
+            if (&self.socket).write_all(&frame).is_err() {
+                // A part of a frame may be written: nothing can follow it. The rank's conversation ends with that.
+                let _ = self.socket.shutdown(Shutdown::Both);
+            }
+        }
     }
 }
 
@@ -102,8 +169,34 @@ struct Root {
     session: u128,
     ranks: Mutex<Ranks>,
     conversations: AtomicUsize,
+    strangers: Strangers,
     /// The root information, for ranks that know the key and the address.
     info: Mutex<String>,
+}
+
+/// Those that have connected and not yet proved to be ranks, the earliest first.
+#[derive(Default)]
+struct Strangers(Mutex<(u64, VecDeque<(u64, TcpStream)>)>);
+
+impl Strangers {
+    /// Takes in a stranger, for which the one that has taken longest makes way if there are too many. Returns its number.
+    fn enter(&self, socket: TcpStream) -> u64 {
+        let mut inner = self.0.lock();
+        let (next, all) = &mut *inner;
+        if all.len() >= MOST_STRANGERS
+            && let Some((_, oldest)) = all.pop_front()
+        {
+            // Its conversation ends with that.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        *next += 1;
+        all.push_back((*next, socket));
+        *next
+    }
+
+    fn leave(&self, number: u64) {
+        self.0.lock().1.retain(|(other, _)| *other != number);
+    }
 }
 
 impl Gathering {
@@ -136,6 +229,7 @@ impl Gathering {
             session: os::random().map_err(system)?,
             ranks: Mutex::default(),
             conversations: AtomicUsize::new(0),
+            strangers: Strangers::default(),
             info: Mutex::default(),
         });
         // Ranks that come after those that gave up learn why.
@@ -220,7 +314,10 @@ impl Root {
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(GREETING_TIME))?;
         socket.set_write_timeout(Some(GREETING_TIME))?;
-        self.greet(&mut socket)?;
+        let number = self.strangers.enter(socket.try_clone()?);
+        let greeted = self.greet(&mut socket);
+        self.strangers.leave(number);
+        greeted?;
         let (kind, hello) = read_frame(&socket)?;
         if kind == ASK {
             let info = self.info.lock().clone();
@@ -240,7 +337,7 @@ impl Root {
             digest,
             name,
             host: from.to_string(),
-            socket: socket.try_clone()?,
+            outbox: Outbox::new(socket.try_clone()?),
             ended: false,
             addresses: None,
         };
@@ -295,7 +392,7 @@ impl Root {
         ranks.size = size;
         let ended = ranks.come.iter().find(|(_, record)| record.ended);
         if let Some((gone, of)) = ended {
-            let _ = write_frame(&record.socket, ENDED, &of.farewell(*gone));
+            record.outbox.send(ENDED, &of.farewell(*gone));
         }
         ranks.come.insert(rank, record);
         let all = ranks.come.values().all(|record| !record.ended);
@@ -313,7 +410,10 @@ impl Root {
                 WHO => {
                     let present = ranks.come.iter().filter(|(_, record)| !record.ended);
                     let present = present.flat_map(|(rank, _)| rank.to_le_bytes());
-                    write_frame(socket, PRESENT, &present.collect::<Vec<u8>>())?;
+                    let present: Vec<u8> = present.collect();
+                    if let Some(record) = ranks.come.get(&rank) {
+                        record.outbox.send(PRESENT, &present);
+                    }
                 }
                 ADDRESSES => {
                     let mut fields = Fields(&content);
@@ -341,8 +441,7 @@ impl Root {
         gone.ended = true;
         let content = gone.farewell(rank);
         for other in ranks.come.values().filter(|other| !other.ended) {
-            // One that is gone too is noticed by its own conversation.
-            let _ = write_frame(&other.socket, ENDED, &content);
+            other.outbox.send(ENDED, &content);
         }
     }
 }
@@ -359,7 +458,7 @@ impl Ranks {
             put_bytes(&mut content, record.host.as_bytes());
         }
         for record in self.come.values() {
-            let _ = write_frame(&record.socket, TABLE, &content);
+            record.outbox.send(TABLE, &content);
         }
         let first = self.come.values().next().map(|record| record.machine);
         self.done = self.come.values().all(|one| Some(one.machine) == first);
@@ -380,7 +479,7 @@ impl Ranks {
                     .and_then(|all| all.get(*rank as usize));
                 put_bytes(&mut content, address.map_or(&[], Vec::as_slice));
             }
-            let _ = write_frame(&record.socket, PEERS, &content);
+            record.outbox.send(PEERS, &content);
         }
         self.handed = true;
         self.done = true;
@@ -712,6 +811,54 @@ mod tests {
                 .expect_err("it is taken");
             assert_eq!(twice.kind(), ErrorKind::CommDisagreement);
         });
+    }
+
+    #[test]
+    fn strangers_that_say_nothing_make_way_for_ranks() {
+        let (_gathering, address) =
+            Gathering::open(KEY, &local(Vec::new()), LIMIT).expect("a port");
+        let connect = |_| TcpStream::connect(address).expect("it listens");
+        let mut silent: Vec<TcpStream> = (0..2 * MOST_STRANGERS).map(connect).collect();
+        thread::scope(|scope| {
+            let first = scope.spawn(|| come(address, KEY, 0, LIMIT));
+            come(address, KEY, 1, LIMIT).expect("both come");
+            first.join().expect("no panic").expect("both come");
+        });
+        // Without others it could stay for as long as a greeting may take.
+        silent[0]
+            .set_read_timeout(Some(GREETING_TIME / 2))
+            .expect("not 0");
+        let end = silent[0].read(&mut [0; 16]);
+        assert!(matches!(end, Ok(0)), "it has been cut off: {end:?}");
+    }
+
+    /// What a rank that does not read is sent exceeds what the system holds for it: neither the sender nor other ranks wait.
+    #[test]
+    fn a_rank_that_does_not_read_delays_no_other_and_gets_its_frames_in_order() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let connect = || {
+            let reader = TcpStream::connect(address).expect("it listens");
+            let (writer, _) = listener.accept().expect("a connection");
+            (Outbox::new(writer), reader)
+        };
+        let ((deaf, late), (other, reader)) = (connect(), connect());
+        let large = vec![7; 200 << 10];
+        for _ in 0..100 {
+            deaf.send(TABLE, &large);
+        }
+        deaf.send(ENDED, b"last");
+        other.send(PRESENT, b"now");
+        let (kind, content) = read_frame(&reader).expect("a frame");
+        assert_eq!((kind, &content[..]), (PRESENT, &b"now"[..]));
+        let is_waiting = deaf.queue.lock().has_writer;
+        assert!(is_waiting, "twenty megabytes fit nowhere else");
+        for _ in 0..100 {
+            let (kind, content) = read_frame(&late).expect("a frame");
+            assert!(kind == TABLE && content == large);
+        }
+        let (kind, content) = read_frame(&late).expect("a frame");
+        assert_eq!((kind, &content[..]), (ENDED, &b"last"[..]));
     }
 
     #[test]

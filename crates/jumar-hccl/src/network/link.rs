@@ -46,10 +46,13 @@ impl Secret {
 /// The longest frame.
 const LONGEST: usize = 256 << 10;
 
+/// The length and the kind.
+pub(super) const FRAME_HEAD: usize = 5;
+
 /// Writes a frame: its length, its kind, its content.
 pub(super) fn write_frame(mut to: impl Write, kind: u8, content: &[u8]) -> io::Result<()> {
     let length = u32::try_from(content.len()).map_err(io::Error::other)?;
-    let mut frame = Vec::with_capacity(content.len() + 5);
+    let mut frame = Vec::with_capacity(content.len() + FRAME_HEAD);
     frame.extend(length.to_le_bytes());
     frame.push(kind);
     frame.extend(content);
@@ -58,7 +61,7 @@ pub(super) fn write_frame(mut to: impl Write, kind: u8, content: &[u8]) -> io::R
 
 /// Reads a frame.
 pub(super) fn read_frame(mut from: impl Read) -> io::Result<(u8, Vec<u8>)> {
-    let mut head = [0; 5];
+    let mut head = [0; FRAME_HEAD];
     from.read_exact(&mut head)?;
     let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
     if length > LONGEST {

@@ -12,7 +12,9 @@ use jumar_hccl::{
 };
 use jumar_types::{Error, ErrorKind};
 
-use crate::harness::{LARGE, Machine, Way, all, broadcast, call, one_by_one, tasks, wait, ways};
+use crate::harness::{
+    LARGE, Machine, Way, all, broadcast, call, one_by_one, run, tasks, wait, ways,
+};
 
 fn sum(span: Span, count: u64) -> Operation {
     Operation::Collective(Collective {
@@ -363,6 +365,37 @@ fn what_is_complete_does_not_miss_a_rank_that_goes() {
                 }
             });
             spans.into_iter().for_each(|span| machine.free(span));
+        }
+    }
+}
+
+/// As before, for transfers and for captured operations, which are numbered apart from collectives.
+#[test]
+fn a_transfer_and_a_captured_operation_do_not_miss_a_rank_that_goes() {
+    let machine = Machine::new();
+    for way in ways() {
+        for captured in [false, true] {
+            for _ in 0..20 {
+                let ranks = machine.ranks_with(way, 2, &options(Duration::from_secs(60)));
+                let spans: Vec<Span> = (0..2).map(|_| machine.buffer(&[1; 40])).collect();
+                thread::scope(|scope| {
+                    for (rank, span) in spans.iter().enumerate() {
+                        let own = &ranks[rank];
+                        let operations = [
+                            sum(span.part(0, 8).expect("a part"), 2),
+                            message(rank == 0, 1 - rank as u32, *span, 10),
+                        ];
+                        scope.spawn(move || {
+                            for operation in operations {
+                                let queued = own.prepare(operation, captured).expect("accepted");
+                                run(&queued).expect("both ranks came");
+                            }
+                            own.close();
+                        });
+                    }
+                });
+                spans.into_iter().for_each(|span| machine.free(span));
+            }
         }
     }
 }

@@ -99,6 +99,11 @@ impl Default for State {
 }
 
 impl State {
+    /// Adds or removes a model of another runtime, which programs may subscribe to.
+    pub(crate) fn report_model(&self, model: u32, device: u32, exists: bool) {
+        self.subscriptions.report_model(model, device, exists);
+    }
+
     /// Returns whether calls are timed now.
     #[inline]
     pub(crate) fn times_calls(&self) -> bool {

@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{CStr, CString};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind as Io, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +33,10 @@ pub struct SubscribeConfig {
 pub(super) struct Subscriptions {
     configs: Table<SubscribeConfig>,
     running: Mutex<HashMap<u32, Arc<Subscription>>>,
+    /// The pipes of models that were unloaded before the program ended their subscriptions.
+    unloaded: Mutex<HashMap<u32, Pipe>>,
+    /// Models of other runtimes, by number and device, that were reported to the profiler.
+    reported: Mutex<HashSet<(u32, u32)>>,
     /// What was read once and is not given again.
     given: Mutex<Given>,
     /// What programs hold the address of; never shortened.
@@ -44,6 +48,8 @@ impl Default for Subscriptions {
         Subscriptions {
             configs: Table::new(IdKind::SubscribeConfig, Arc::default()),
             running: Mutex::default(),
+            unloaded: Mutex::default(),
+            reported: Mutex::default(),
             given: Mutex::default(),
             returned: Mutex::default(),
         }
@@ -57,6 +63,28 @@ impl Subscriptions {
 
     pub(super) fn of(&self, model: u32) -> Option<Arc<Subscription>> {
         self.running.lock().get(&model).cloned()
+    }
+
+    /// Adds or removes a model that another runtime executes on a device.
+    pub(super) fn report_model(&self, model: u32, device: u32, exists: bool) {
+        let mut reported = self.reported.lock();
+        match exists {
+            true => reported.insert((model, device)),
+            false => reported.remove(&(model, device)),
+        };
+    }
+
+    /// Checks that a model is loaded, or was reported.
+    ///
+    /// # Errors
+    /// `ModelId`.
+    fn check_model(&self, cx: &Cx<'_>, model: u32) -> Result<()> {
+        let loaded = cx.process.models.find(model).map(drop);
+        let is_reported = || {
+            let reported = self.reported.lock();
+            reported.iter().any(|(number, _)| *number == model)
+        };
+        loaded.or_else(|error| if is_reported() { Ok(()) } else { Err(error) })
     }
 }
 
@@ -136,8 +164,35 @@ fn system_thread() -> u32 {
     crate::thread::with(|thread| thread.system_number())
 }
 
+/// The writing end of a program's pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pipe {
+    descriptor: i32,
+    /// What tells the pipe from a file that has the same descriptor later.
+    identity: (u64, u64),
+}
+
+impl Pipe {
+    /// The standard streams are not closed: the next file that the process opens would take their place.
+    const STANDARD: std::ops::RangeInclusive<i32> = 0..=2;
+
+    /// Returns the descriptor if the program has not closed it itself, and no other subscription writes to the pipe.
+    fn to_close(self, running: &HashMap<u32, Arc<Subscription>>) -> Option<i32> {
+        let path = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor));
+        let found = std::fs::metadata(path).map(|found| identity(&found)).ok()?;
+        let is_shared = running.values().any(|other| other.pipe == self);
+        let closes = found == self.identity && !is_shared;
+        (closes && !Pipe::STANDARD.contains(&self.descriptor)).then_some(self.descriptor)
+    }
+}
+
+fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
+
 /// A model with a subscription to its operators.
 pub(super) struct Subscription {
+    pipe: Pipe,
     state: Mutex<Queue>,
     changed: Condvar,
     writer: Mutex<Option<thread::JoinHandle<()>>>,
@@ -157,8 +212,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Subscription {
-    fn begin(pipe: File) -> Result<Arc<Subscription>> {
+    fn begin(descriptor: i32) -> Result<Arc<Subscription>> {
+        let (file, identity) = open(descriptor)?;
         let made = Arc::new(Subscription {
+            pipe: Pipe {
+                descriptor,
+                identity,
+            },
             state: Mutex::default(),
             changed: Condvar::new(),
             writer: Mutex::default(),
@@ -166,7 +226,7 @@ impl Subscription {
         let its = made.clone();
         let writer = thread::Builder::new()
             .name("jumar-subscr".to_owned())
-            .spawn(move || its.write(pipe))
+            .spawn(move || its.write(file))
             .map_err(|error| {
                 let sentence = format!("no thread for the subscription: {error}");
                 Error::new(ErrorKind::Failure, sentence)
@@ -270,14 +330,18 @@ pub fn aclprofDestroySubscribeConfig(cx: &Cx<'_>, config: Raw) -> Result<()> {
 /// Does not wait where the pipe is full: a flag of the system's `open`.
 const NO_WAIT: i32 = 0o4000;
 
-fn open(descriptor: i32) -> Result<File> {
+fn open(descriptor: i32) -> Result<(File, (u64, u64))> {
     let path = PathBuf::from(format!("/proc/self/fd/{descriptor}"));
     let opened = OpenOptions::new()
         .read(true)
         .append(true)
         .custom_flags(NO_WAIT)
         .open(path);
-    opened.map_err(|error| {
+    let described = opened.and_then(|file| {
+        let found = file.metadata()?;
+        Ok((file, identity(&found)))
+    });
+    described.map_err(|error| {
         Error::new(
             ErrorKind::InvalidArgument,
             format!(
@@ -289,11 +353,11 @@ fn open(descriptor: i32) -> Result<File> {
 }
 
 pub fn aclprofModelSubscribe(cx: &Cx<'_>, model: u32, config: Raw) -> Result<()> {
-    cx.process.models.find(model)?;
+    let state = &cx.process.prof;
+    state.subscriptions.check_model(cx, model)?;
     if config.is_null() {
         return Err(null("profSubscribeConfig"));
     }
-    let state = &cx.process.prof;
     let descriptor = state.subscriptions.configs.get(config.0)?.descriptor;
     let way = state.way.lock();
     match &*way {
@@ -314,26 +378,36 @@ pub fn aclprofModelSubscribe(cx: &Cx<'_>, model: u32, config: Raw) -> Result<()>
         )
         .map_err(|error| error.fix("Call aclprofModelUnSubscribe for it first."));
     }
-    running.insert(model, Subscription::begin(open(descriptor)?)?);
+    running.insert(model, Subscription::begin(descriptor)?);
     drop(running);
     drop(way);
     state.update_flags();
     Ok(())
 }
 
-pub fn aclprofModelUnSubscribe(cx: &Cx<'_>, model: u32) -> Result<()> {
-    cx.process.models.find(model)?;
+/// Returns the descriptor of the pipe's writing end, which the caller closes: the program's reader then finds the end of the data.
+pub fn aclprofModelUnSubscribe(cx: &Cx<'_>, model: u32) -> Result<Option<i32>> {
     let state = &cx.process.prof;
-    let ended = state.subscriptions.running.lock().remove(&model);
-    let Some(ended) = ended else {
-        return refuse(
-            ErrorKind::InvalidArgument,
-            format!("model {model} is not subscribed to"),
-        );
+    let subscriptions = &state.subscriptions;
+    let ended = subscriptions.running.lock().remove(&model);
+    let pipe = match ended {
+        Some(ended) => {
+            state.update_flags();
+            ended.end();
+            ended.pipe
+        }
+        None => match subscriptions.unloaded.lock().remove(&model) {
+            Some(pipe) => pipe,
+            None => {
+                subscriptions.check_model(cx, model)?;
+                return refuse(
+                    ErrorKind::InvalidArgument,
+                    format!("model {model} is not subscribed to"),
+                );
+            }
+        },
     };
-    state.update_flags();
-    ended.end();
-    Ok(())
+    Ok(pipe.to_close(&subscriptions.running.lock()))
 }
 
 pub fn aclprofGetOpDescSize(_cx: &Cx<'_>) -> Result<usize> {
@@ -532,12 +606,17 @@ pub fn aclprofGetOpAttriValue(
     Ok(address)
 }
 
-/// Ends the subscription of a model that is unloaded.
+/// Ends the subscription of a model that is unloaded. The pipe stays open until the program unsubscribes.
 pub(crate) fn unloaded(cx: &Cx<'_>, model: u32) {
     let state = &cx.process.prof;
     let ended = state.subscriptions.running.lock().remove(&model);
     if let Some(ended) = ended {
         state.update_flags();
         ended.end();
+        state
+            .subscriptions
+            .unloaded
+            .lock()
+            .insert(model, ended.pipe);
     }
 }

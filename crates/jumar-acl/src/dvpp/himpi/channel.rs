@@ -11,9 +11,9 @@ use jumar_dvpp::limits::Family;
 use jumar_dvpp::vpc::Matrix;
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::super::argument;
 use super::super::plan::Rules;
 use super::super::task::{self, Accesses, Done};
+use super::super::{argument, failed};
 use super::ends::Ends;
 use super::table::check_number;
 use crate::Cx;
@@ -297,12 +297,7 @@ pub fn hi_mpi_vpc_get_process_result(
     match fetched {
         Some(Some(done)) => {
             channel.ends.show(cx, task)?;
-            done.map_err(|error| {
-                Error::new(
-                    ErrorKind::CpuKernelFailed,
-                    format!("task {task} of channel {number} failed: {error}"),
-                )
-            })
+            done.map_err(|error| failed(format!("task {task} of channel {number} failed: {error}")))
         }
         Some(None) => Err(argument(format!(
             "task_id is {task}; channel {number} has no such task, or its result was fetched before"

@@ -12,7 +12,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::super::encode::LARGEST;
 use super::super::task::{self, Accesses, Memory};
-use super::super::{argument, refused};
+use super::super::{argument, failed, refused};
 use super::channel::{deadline, reserve_in_order, wait_until};
 use super::ends::Ends;
 use super::frames::{Coding, coding, jpeg_image};
@@ -484,10 +484,9 @@ pub fn hi_mpi_venc_get_stream(
                 .lock()
                 .checked
                 .remove(&coded.frame.number);
-            return Err(Error::new(
-                ErrorKind::CpuKernelFailed,
-                format!("a frame of encoding channel {number} was not encoded: {error}"),
-            ));
+            return Err(failed(format!(
+                "a frame of encoding channel {number} was not encoded: {error}"
+            )));
         }
     };
     let (address, lent) = match &coded.data {

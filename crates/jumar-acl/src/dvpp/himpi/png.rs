@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use jumar::engine::Context;
 use jumar_dvpp::jpeg::Margins;
-use jumar_types::{Error, ErrorKind, Result};
+use jumar_types::Result;
 
+use super::super::failed;
 use super::super::images::ImageFields;
 use super::super::png::output_format;
 use super::super::task;
@@ -110,13 +111,10 @@ pub fn hi_mpi_pngd_get_image_data(
     shared.release(fetched.number());
     let sent = fetched.stream();
     let Some(image) = fetched.image() else {
-        return Err(Error::new(
-            ErrorKind::CpuKernelFailed,
-            format!(
-                "the image of {} bytes at {:#x} was not decoded; the log says why",
-                sent.len, sent.addr
-            ),
-        ));
+        return Err(failed(format!(
+            "the image of {} bytes at {:#x} was not decoded; the log says why",
+            sent.len, sent.addr
+        )));
     };
     let info = types::hi_pic_info {
         picture_address: fetched.address(),

@@ -196,7 +196,13 @@ pub fn aclrtBinaryLoadFromData(
     match options.cpu_mode {
         None => {
             let core_type = options.core_type.unwrap_or(core_type::AICORE);
-            add(cx, data.into(), None, CodeForm::Kernel, core_type)
+            let image = CodeImage {
+                bytes: data.into(),
+                file: None,
+            };
+            let runtime = cx.runtime()?;
+            let added = runtime.add_binary_of_any_device(image, CodeForm::Kernel, core_type)?;
+            Ok(Raw(added.id()))
         }
         Some(2) => add(cx, data.into(), None, CodeForm::Status, core_type::AICPU),
         Some(mode) => value(format!("cpuKernelMode is {mode}; for data it has to be 2")),
