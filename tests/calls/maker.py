@@ -10,7 +10,7 @@ import random
 import ml_dtypes
 import numpy as np
 
-from device import NUMPY, Array, List, Plain, Scalar, Written, dense
+from device import NUMPY, PACKED, Array, List, Plain, Scalar, Written, dense
 
 LOW = ("float16", "bfloat16")
 FLOATS = ("float32", "float16", "bfloat16")
@@ -363,7 +363,7 @@ class Call:
         if values.dtype != NUMPY[dtype]:
             values = values.astype(NUMPY[dtype])
         made = Array(dtype, values)
-        if not plain:
+        if not plain and dtype not in PACKED:
             made = self.layout(made, repeat and name not in self.in_place)
         self.features.add(dtype)
         if listed:
@@ -384,7 +384,7 @@ class Call:
             self.features.add("output is an input")
             return
         made = Array(dtype, np.empty(shape, NUMPY[dtype]))
-        if not plain:
+        if not plain and dtype not in PACKED:
             made = self.layout(made, False)
         self.features.add(dtype)
         written = Written(made, wanted, check)
