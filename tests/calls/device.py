@@ -146,11 +146,21 @@ class Device:
         self.functions, self.prototypes, self.types = {}, prototypes(), documented_types()
         # Changes an element of each result before it is compared: shows that a wrong result is found.
         self.spoil = False
+        self.communicator, self.group_name = None, None
         self.objects, self.outputs, self.kept, self.addresses = [], [], [], {}
         self.copy, self.sync = self.library.aclrtMemcpy, self.library.aclrtSynchronizeStream
         self.copy.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self.library.aclCreateTensor.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.c_void_p,
                                                  ctypes.c_uint64, ctypes.c_void_p]
+
+    def group(self):
+        """Returns the name of a communicator with this process alone."""
+        if self.communicator is None:
+            self.communicator, devices, name = ctypes.c_void_p(), ctypes.c_int32(0), ctypes.create_string_buffer(128)
+            self.call("HcclCommInitAll", ctypes.c_uint32(1), ctypes.byref(devices), ctypes.byref(self.communicator))
+            self.call("HcclGetCommName", self.communicator, name)
+            self.group_name = name.value.decode()
+        return self.group_name
 
     def call(self, name, *arguments):
         code = getattr(self.library, name)(*arguments)
@@ -160,6 +170,8 @@ class Device:
         return (self.library.aclGetRecentErrMsg() or b"").decode(errors="replace")
 
     def close(self):
+        if self.communicator is not None:
+            self.call("HcclCommDestroy", self.communicator)
         self.call("aclrtFree", ctypes.c_void_p(self.memory))
         self.call("aclrtDestroyStream", self.stream)
         self.call("aclrtResetDevice", 0)

@@ -138,6 +138,8 @@ class Judge:
         """Returns what fails first: `None` where nothing does."""
         for number, command in enumerate(runs(entry, self.options)):
             status, output = run(command, f"{log}-{number}", JUMAR_PREFIX=self.builds.tree(bool(entry.get("corpus"))))
+            if status < 0:
+                raise LookupError(f"the run was ended by signal {-status}")
             if status:
                 return finding(output)
         return None
