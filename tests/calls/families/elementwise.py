@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 
 from device import NUMPY
-from maker import COMPLEX, EPS, FLOATS, INTEGERS, LOW, NORMAL, PARTS, REAL, SIGNED, UNSIGNED, WIDE, near, promoted, real, to, wide, with_scalar
+from maker import COMPLEX, EPS, FLOATS, INTEGERS, LOW, MOST, NORMAL, PARTS, REAL, SIGNED, UNSIGNED, WIDE, near, promoted, real, to, wide, with_scalar
 
 from . import Family
 
@@ -290,7 +290,13 @@ def added(call, sign=1, swapped=False, activate=None):
         if activate:
             wanted = activate(wanted)
         absolute = slack(common, x, float(alpha) * np.abs(y)) if kind >= 2 else 0
-    finish(call, common, wanted, lambda also: near(2, 0, absolute, also), call.in_place[0] if call.in_place else own)
+    # A product beyond the type is infinite where it is rounded before it is added to an infinity: PyTorch does so in 16 bits alone.
+    beyond = np.isinf(x) & np.isfinite(y) & (np.abs(float(alpha) * y) > 0.99 * MOST["float64" if common == "float64" else "float32"]) if kind == 2 else False
+
+    def check(also):
+        return lambda found, wanted: near(2, 0, absolute, also)(np.where(beyond, wanted, found).astype(found.dtype) if np.any(beyond) else found, wanted)
+
+    finish(call, common, wanted, check, call.in_place[0] if call.in_place else own)
 
 
 def floor_div(x, y):

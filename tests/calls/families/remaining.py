@@ -43,7 +43,7 @@ def drawn_in_place(call, kind):
         call.set("to", most)
         most -= 1
     else:
-        # Whole numbers that the type holds.
+        # Integers that the type holds.
         most = {"int32": 2**31 - 1, "int8": 127, "uint8": 255, "float16": 2048, "int64": 2**63 - 1}[dtype]
     counters(call)
     call.update("selfRef", np.full(shape, least), between(least, most, kind == "uniform" and dtype == "float64"))
@@ -578,23 +578,23 @@ def multilabel(call):
     rows, n = call.choose((1, 3)), call.choose((2, 5, 9))
     x = small(call, "self", dtype, (rows, n))
     target = np.full((rows, n), -1)
-    truth = np.zeros((rows, n))
+    marks = np.zeros((rows, n))
     for row in range(rows):
         order = np.argsort(call.some("float32", (n,), "normal", False), kind="stable")
         count = call.between(0, n)
         target[row, :count] = order[:count]
-        truth[row, order[:count]] = 1
+        marks[row, order[:count]] = 1
     call.tensor("target", "int64", values=target)
     reduction = call.set("reduction", call.choose((0, 1, 2)))
     made, size = np.zeros(rows), np.zeros(rows)
     for row in range(rows):
-        for i in np.flatnonzero(truth[row]):
-            part = np.maximum(1 - (x[row, i] - x[row, truth[row] == 0]), 0)
+        for i in np.flatnonzero(marks[row]):
+            part = np.maximum(1 - (x[row, i] - x[row, marks[row] == 0]), 0)
             made[row] += part.sum() / n
             size[row] += (1 + np.abs(x[row, i]) + np.abs(x[row])).sum() / n
     wanted = made if reduction == 0 else made.mean() if reduction == 1 else made.sum()
     scale = size if reduction == 0 else size.max() * (1 if reduction == 1 else rows)
-    call.out("out", dtype, wanted, near(16, low(dtype), (4e-6 + 2 * low(dtype)) * scale)), call.out("isTarget", dtype, truth)
+    call.out("out", dtype, wanted, near(16, low(dtype), (4e-6 + 2 * low(dtype)) * scale)), call.out("isTarget", dtype, marks)
 
 
 def gathered_statistics(call):
