@@ -71,6 +71,17 @@ JUMAR_OUT(selected_indices)
 JUMAR_ATTR(offset, Int)
 JUMAR_OP_END
 
+JUMAR_OP(NonMaxSuppressionV4)
+JUMAR_IN(boxes)
+JUMAR_IN(scores)
+JUMAR_IN(max_output_size)
+JUMAR_IN(iou_threshold)
+JUMAR_IN(score_threshold)
+JUMAR_OUT(selected_indices)
+JUMAR_OUT(valid_outputs)
+JUMAR_ATTR(pad_to_max_output_size, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(Resize)
 JUMAR_IN(x)
 JUMAR_IN(roi)
@@ -111,6 +122,14 @@ JUMAR_ATTR(half_pixel_centers, Bool)
 JUMAR_ATTR(size, ListInt)
 JUMAR_OP_END
 
+JUMAR_OP(ResizeBilinearV2Grad)
+JUMAR_IN(grads)
+JUMAR_IN(original_image)
+JUMAR_OUT(y)
+JUMAR_ATTR(align_corners, Bool)
+JUMAR_ATTR(half_pixel_centers, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(ResizeD)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -138,6 +157,14 @@ JUMAR_OP(ResizeNearestNeighborV2D)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(size, ListInt)
+JUMAR_ATTR(align_corners, Bool)
+JUMAR_ATTR(half_pixel_centers, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ResizeNearestNeighborV2Grad)
+JUMAR_IN(grads)
+JUMAR_IN(size)
+JUMAR_OUT(y)
 JUMAR_ATTR(align_corners, Bool)
 JUMAR_ATTR(half_pixel_centers, Bool)
 JUMAR_OP_END

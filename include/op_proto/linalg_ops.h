@@ -22,6 +22,15 @@ JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(adjoint, Bool)
 JUMAR_OP_END
+
+JUMAR_OP(Svd)
+JUMAR_IN(x)
+JUMAR_OUT(sigma)
+JUMAR_OUT(u)
+JUMAR_OUT(v)
+JUMAR_ATTR(compute_uv, Bool)
+JUMAR_ATTR(full_matrices, Bool)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -108,6 +108,30 @@ JUMAR_ATTR(data_format, String)
 JUMAR_ATTR(offset_x, Int)
 JUMAR_OP_END
 
+JUMAR_OP(Conv3DBackpropInput)
+JUMAR_IN(input_size)
+JUMAR_IN(filter)
+JUMAR_IN(out_backprop)
+JUMAR_OUT(y)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(pads, ListInt)
+JUMAR_ATTR(dilations, ListInt)
+JUMAR_ATTR(groups, Int)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
+JUMAR_OP(Conv3DBackpropInputD)
+JUMAR_IN(filter)
+JUMAR_IN(out_backprop)
+JUMAR_OUT(y)
+JUMAR_ATTR(input_size, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(pads, ListInt)
+JUMAR_ATTR(dilations, ListInt)
+JUMAR_ATTR(groups, Int)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
 JUMAR_OP(Conv3DTranspose)
 JUMAR_IN(input_size)
 JUMAR_IN(x)

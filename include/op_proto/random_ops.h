@@ -6,6 +6,22 @@
 
 namespace ge {
 
+JUMAR_OP(DropOutGenMask)
+JUMAR_IN(shape)
+JUMAR_IN(prob)
+JUMAR_OUT(y)
+JUMAR_ATTR(seed, Int)
+JUMAR_ATTR(seed2, Int)
+JUMAR_OP_END
+
+JUMAR_OP(DropOutGenMaskV3)
+JUMAR_IN(shape)
+JUMAR_IN(prob)
+JUMAR_OUT(y)
+JUMAR_ATTR(seed, Int)
+JUMAR_ATTR(seed2, Int)
+JUMAR_OP_END
+
 JUMAR_OP(DropOutV3)
 JUMAR_IN(x)
 JUMAR_IN(noise_shape)

@@ -17,10 +17,15 @@ PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or ROOT / "target/jumar").r
 
 NUMPY = {name: np.dtype(name) for name in "float32 float64 float16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128".split()}
 NUMPY["bfloat16"] = np.dtype(ml_dtypes.bfloat16)
+#: Types of 8 and of 4 bits whose elements are exchanged as codes; of the latter two are in a byte, the first in its lower half.
+CODES = ("hifloat8", "float8_e5m2", "float8_e4m3fn", "float8_e8m0")
+PACKED = ("float4_e2m1", "float4_e1m2", "int4")
+NUMPY.update({name: np.dtype(np.uint8) for name in (*CODES, *PACKED)})
 #: aclDataType, as acl_base_rt.h numbers it.
 ACL = {
     "float32": 0, "float16": 1, "int8": 2, "int32": 3, "uint8": 4, "int16": 6, "uint16": 7, "uint32": 8, "int64": 9, "uint64": 10, "float64": 11, "bool": 12,
-    "complex64": 16, "complex128": 17, "bfloat16": 27,
+    "complex64": 16, "complex128": 17, "bfloat16": 27, "int4": 29, "hifloat8": 34, "float8_e5m2": 35, "float8_e4m3fn": 36, "float8_e8m0": 37,
+    "float4_e2m1": 40, "float4_e1m2": 41,
 }
 ND = 2
 #: Bytes of the arena, of one for large tensors, of the workspace behind it, and what lies between elements.
@@ -141,11 +146,21 @@ class Device:
         self.functions, self.prototypes, self.types = {}, prototypes(), documented_types()
         # Changes an element of each result before it is compared: shows that a wrong result is found.
         self.spoil = False
+        self.communicator, self.group_name = None, None
         self.objects, self.outputs, self.kept, self.addresses = [], [], [], {}
         self.copy, self.sync = self.library.aclrtMemcpy, self.library.aclrtSynchronizeStream
         self.copy.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self.library.aclCreateTensor.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.c_void_p,
                                                  ctypes.c_uint64, ctypes.c_void_p]
+
+    def group(self):
+        """Returns the name of a communicator with this process alone."""
+        if self.communicator is None:
+            self.communicator, devices, name = ctypes.c_void_p(), ctypes.c_int32(0), ctypes.create_string_buffer(128)
+            self.call("HcclCommInitAll", ctypes.c_uint32(1), ctypes.byref(devices), ctypes.byref(self.communicator))
+            self.call("HcclGetCommName", self.communicator, name)
+            self.group_name = name.value.decode()
+        return self.group_name
 
     def call(self, name, *arguments):
         code = getattr(self.library, name)(*arguments)
@@ -155,6 +170,8 @@ class Device:
         return (self.library.aclGetRecentErrMsg() or b"").decode(errors="replace")
 
     def close(self):
+        if self.communicator is not None:
+            self.call("HcclCommDestroy", self.communicator)
         self.call("aclrtFree", ctypes.c_void_p(self.memory))
         self.call("aclrtDestroyStream", self.stream)
         self.call("aclrtResetDevice", 0)
@@ -185,8 +202,13 @@ class Device:
         self.addresses[id(array)] = at
         if written is not None:
             self.outputs.append((at, array, written))
-        shape, rank = ints(array.values.shape), array.values.ndim
-        strides, stored = ints(array.strides), shape if array.plain else INT_ARRAYS[1](array.capacity)
+        dims, strides = array.values.shape, array.strides
+        if array.dtype in PACKED:
+            assert array.plain, "elements of 4 bits lie side by side"
+            dims = (*dims[:-1], 2 * dims[-1])
+            strides = dense(dims)
+        shape, rank = ints(dims), len(dims)
+        strides, stored = ints(strides), shape if array.plain else INT_ARRAYS[1](array.capacity)
         handle = self.library.aclCreateTensor(shape, rank, ACL[array.dtype], strides, array.offset, array.format, stored, rank if array.plain else 1, self.memory + at)
         assert handle, self.message()
         if not listed:

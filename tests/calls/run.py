@@ -117,7 +117,8 @@ def work(index, processes, options, chosen, until, progress, beats, answers):
                     counts[key] += 1
                 elif counts[key] < EACH:
                     counts[key] += 1
-                    text, size, form = problem[1], None, ""
+                    # A plain text: what is wrong may be of a type that another process cannot make.
+                    text, size, form = str(problem[1]), None, ""
                     if call and not options.large:
                         small, what, choices = maker.small(draws.made, operator, problem[0])
                         if what:
@@ -190,7 +191,8 @@ def together(options, chosen):
             died = workers[index].exitcode is not None and answers.empty()
             if died or now - moved[index] > PATIENCE:
                 what = f"the process ended with {workers[index].exitcode}" if died else f"the call took more than {PATIENCE} s"
-                if died and workers[index].exitcode == 0:
+                if died and workers[index].exitcode == 0 and now - moved[index] < PATIENCE:
+                    # Its answer is on the way.
                     continue
                 workers[index].kill()
                 results.append((index, 0, {}, {}, [("?", "crash" if died else "hang", progress[index], what, None, "")]))

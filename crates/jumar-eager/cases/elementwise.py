@@ -608,4 +608,33 @@ for dtype, within in [(c64, 1e-5), (c128, 1e-9)]:
     for name, aten in [("Tanh", torch.ops.aten.tanh_backward), ("Sigmoid", torch.ops.aten.sigmoid_backward)]:
         gradient, y = noise(2, 3, dtype=dtype), noise(2, 3, dtype=dtype)
         cases.add(f"aclnn{name}Backward", gradOutput=gradient, output=y, gradInput=Out(aten(gradient, y)), within=within)
+# An integer on the host wraps around to the type of the tensor before it is an operand, except where float32 computes.
+for dtype, number in [(u8, -2), (u8, -1), (i8, 200), (i8, -300), (i16, 40000), (i32, 2**33 + 7)]:
+    limits = torch.iinfo(dtype)
+    x = torch.tensor([limits.min, limits.max, 1, 3, 7, 100, limits.max - 1, limits.min + 1, 54], dtype=dtype)
+    held = int(torch.tensor(number).to(dtype))
+    other, y = Scalar(number, i64), torch.where(x == 0, torch.ones_like(x), x)
+    for name, function in [("Eq", torch.eq), ("Ne", torch.ne), ("Lt", torch.lt), ("Le", torch.le), ("Gt", torch.gt), ("Ge", torch.ge)]:
+        cases.add(f"aclnn{name}Scalar", self=x, other=other, out=Out(function(x, held)))
+        cases.add(f"aclnnInplace{name}Scalar", selfRef=InOut(x, function(x, held).to(dtype)), other=other)
+    for name, function in [("RemainderTensorScalar", torch.remainder), ("FmodScalar", torch.fmod), ("FloorDivides", torch.floor_divide)]:
+        cases.add(f"aclnn{name}", self=x, other=other, out=Out(function(x, held)))
+        cases.add(f"aclnnInplace{name}", selfRef=InOut(x, function(x, held)), other=other)
+    cases.add("aclnnDivMods", self=x, other=other, mode=1, out=Out(torch.div(x, held, rounding_mode="trunc")))
+    cases.add("aclnnDivs", self=x, other=other, out=Out(torch.div(x, number)))
+    cases.add("aclnnRemainderScalarTensor", self=other, other=y, out=Out(torch.remainder(torch.tensor(held, dtype=dtype), y)))
+    cases.add("aclnnPowScalarTensor", self=other, exponent=x.abs() % 5, out=Out(torch.pow(torch.tensor(held, dtype=dtype), x.abs() % 5)))
+    cases.add("aclnnClampMin", self=x, clipValueMin=other, out=Out(torch.clamp(x, min=held)))
+    cases.add("aclnnClampMax", self=x, clipValueMax=other, out=Out(torch.clamp(x, max=held)))
+    cases.add("aclnnInplaceClampMax", selfRef=InOut(x, torch.clamp(x, max=held)), clipValueMax=other)
+    cases.add("aclnnClamp", self=x, clipValueMin=Scalar(number - 3, i64), clipValueMax=other, out=Out(torch.clamp(x, held - 3, held)))
+    cases.add("aclnnThreshold", self=x, threshold=other, value=Scalar(5, i64), out=Out(torch.where(x <= held, torch.full_like(x, 5), x)))
+    cases.add("aclnnMuls", self=x, other=other, out=Out(x * held))
+    cases.add("aclnnAdds", self=x, other=other, alpha=Scalar(number, i64), out=Out(x + torch.tensor(held, dtype=dtype) * held))
+    cases.add("aclnnRsubs", self=x, other=other, alpha=Scalar(1, i64), out=Out(torch.tensor(held, dtype=dtype) - x))
+    cases.add("aclnnXLogYScalarOther", self=x, other=other, out=Out(torch.xlogy(x, number)))
+    if dtype in (i8, i32):
+        for name, function in [("Maximum", torch.maximum), ("Minimum", torch.minimum)]:
+            cases.add(f"aclnnForeach{name}ScalarV2", x=[x], scalar=other, out=[Out(function(x, torch.tensor(held, dtype=dtype)))])
+            cases.add(f"aclnnForeach{name}Scalar", x=[x], scalar=torch.tensor([number]), out=[Out(function(x, torch.tensor(held, dtype=dtype)))])
 cases.write()

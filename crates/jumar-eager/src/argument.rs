@@ -301,6 +301,23 @@ impl Scalar {
         }
     }
 
+    /// Returns an integer as a tensor of an integer type holds it: it wraps around. Scalars and types of other kinds keep the value.
+    pub(crate) fn wrapped(self, dtype: DataType) -> Scalar {
+        if !self.dtype.is_integer() {
+            return self;
+        }
+        let value = self.int();
+        match dtype {
+            DataType::Int8 => Scalar::of_i64(i64::from(value as i8)),
+            DataType::Int16 => Scalar::of_i64(i64::from(value as i16)),
+            DataType::Int32 => Scalar::of_i64(i64::from(value as i32)),
+            DataType::UInt8 => Scalar::of_i64(i64::from(value as u8)),
+            DataType::UInt16 => Scalar::of_i64(i64::from(value as u16)),
+            DataType::UInt32 => Scalar::of_i64(i64::from(value as u32)),
+            _ => self,
+        }
+    }
+
     /// Returns the value as a tensor of a type holds it: rounded to float16 or bfloat16. Other types keep the value.
     pub(crate) fn rounded(self, dtype: DataType) -> Scalar {
         use jumar_ops::view::{BF16, F16};

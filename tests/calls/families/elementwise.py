@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 
 from device import NUMPY
-from maker import COMPLEX, EPS, FLOATS, INTEGERS, LOW, NORMAL, PARTS, REAL, SIGNED, UNSIGNED, WIDE, near, promoted, real, to, wide, with_scalar
+from maker import COMPLEX, EPS, FLOATS, INTEGERS, LOW, MOST, NORMAL, PARTS, REAL, SIGNED, UNSIGNED, WIDE, near, promoted, real, to, wide, with_scalar
 
 from . import Family
 
@@ -183,11 +183,18 @@ def real_part(call):
 SCALARS = ("float32", "int64", "float64", "int32", "bool")
 
 
-def operand(call, kind, name, dtype, shape, domain, special):
-    """A tensor, or a host scalar of a type; its elements."""
+#: Integers on the host that some types of tensors do not hold: they wrap around.
+BEYOND = (200, 300, 40000, -2, -129, -300, (1 << 31) + 7, -(1 << 33) - 5)
+
+
+def operand(call, kind, name, dtype, shape, domain, special, beyond=False):
+    """A tensor, or a host scalar of a type; its elements. An integer may be one that a tensor does not hold where `beyond` is set."""
     if kind == "aclTensor*":
         return call.tensor(name, dtype, shape, domain, special)
     value = call.some(dtype, (1,), domain, special)[0]
+    if beyond and dtype == "int64" and call.chance(30):
+        value = call.choose([one for one in BEYOND if one > 0 or domain != "positive"])
+        call.features.add("extremes")
     if NUMPY[dtype].kind == "f":
         # Numbers that every type of a tensor holds: whether a scalar is rounded to a type of 16 bits first is not documented.
         value = np.clip(np.rint(np.nan_to_num(float(value)) * 8) / 8, -4, 4)
@@ -195,7 +202,7 @@ def operand(call, kind, name, dtype, shape, domain, special):
     return np.asarray(call.scalar(name, dtype, value))
 
 
-def pair(call, types, domain, special=None, second="same", mixed=15, in_place_rule=lambda dtype: dtype):
+def pair(call, types, domain, special=None, second="same", mixed=15, in_place_rule=lambda dtype: dtype, beyond=True):
     """Draws the two operands of an operator: elements of both, their common type, and the name of the first."""
     kinds = [(kind, name) for kind, name, out, *_ in call.params if kind in ("aclTensor*", "aclScalar*") and not out and name != "alpha"][:2]
     (first, own), (last, other) = kinds
@@ -208,6 +215,8 @@ def pair(call, types, domain, special=None, second="same", mixed=15, in_place_ru
         integral = not set(types) & set(WIDE)
         options = [name for name in SCALARS if name in types or name in WIDE and not integral] or [tensor]
         number = call.choose(options) if call.chance(40) else tensor if tensor in ACCEPTED else options[0]
+        if beyond and KIND[tensor] == 1 and call.chance(25):
+            number = "int64"
         if tensor in UNSIGNED:
             # These combine with integers only.
             number, domain, special = "int64", "positive", False
@@ -238,8 +247,9 @@ def pair(call, types, domain, special=None, second="same", mixed=15, in_place_ru
             call.features.add("promotion")
     if dtypes[0] != dtypes[1]:
         domain, special = ("small" if domain == "any" else domain), False
-    a = operand(call, first, own, dtypes[0], shapes[0], domain, special)
-    b = operand(call, last, other, dtypes[1], shapes[1], domain if second == "same" else second, special)
+    beyond = beyond and KIND[common] == 1 and common not in UNSIGNED and domain != "integer" and second != "integer"
+    a = operand(call, first, own, dtypes[0], shapes[0], domain, special, beyond)
+    b = operand(call, last, other, dtypes[1], shapes[1], domain if second == "same" else second, special, beyond)
     return a, b, common, own if first == "aclTensor*" else other
 
 
@@ -280,7 +290,13 @@ def added(call, sign=1, swapped=False, activate=None):
         if activate:
             wanted = activate(wanted)
         absolute = slack(common, x, float(alpha) * np.abs(y)) if kind >= 2 else 0
-    finish(call, common, wanted, lambda also: near(2, 0, absolute, also), call.in_place[0] if call.in_place else own)
+    # A product beyond the type is infinite where it is rounded before it is added to an infinity: PyTorch does so in 16 bits alone.
+    beyond = np.isinf(x) & np.isfinite(y) & (np.abs(float(alpha) * y) > 0.99 * MOST["float64" if common == "float64" else "float32"]) if kind == 2 else False
+
+    def check(also):
+        return lambda found, wanted: near(2, 0, absolute, also)(np.where(beyond, wanted, found).astype(found.dtype) if np.any(beyond) else found, wanted)
+
+    finish(call, common, wanted, check, call.in_place[0] if call.in_place else own)
 
 
 def floor_div(x, y):
@@ -393,7 +409,7 @@ def logical(call, f, number):
 
 def shifted(call, left):
     types = INTEGERS
-    a, b, common, own = pair(call, types, "any", False, "positive", mixed=0)
+    a, b, common, own = pair(call, types, "any", False, "positive", mixed=0, beyond=False)
     wanted = cast(a, common)
     width = 8 * NUMPY[common].itemsize
     b = cast(b, common)

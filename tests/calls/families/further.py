@@ -377,12 +377,23 @@ def repeat_grad(call):
     call.out("out", dtype, wanted, near(2, 0, (1e-6 + 2 * low(dtype)) * total))
 
 
-def transposed_product(call):
+def blocks(matrix, width):
+    """The storage of matrices in blocks of 16 rows: column blocks, row blocks, rows, columns."""
+    rows, columns = matrix.shape[-2:]
+    tall, across = -(-rows // 16), -(-columns // width)
+    filled = np.zeros((*matrix.shape[:-2], tall * 16, across * width), matrix.dtype)
+    filled[..., :rows, :columns] = matrix
+    return np.moveaxis(filled.reshape(*matrix.shape[:-2], tall, 16, across, width), -2, -4).copy()
+
+
+def transposed_product(call, nz=False):
     dtype = call.choose(FLOATS)
     b, m, k, n = call.between(1, 3), call.choose((1, 3, 17)), call.choose((1, 8, 65)), call.choose((1, 4, 33))
     first, after = call.choose(((0, 1, 2), (1, 0, 2))), (1, 0, 2)
     x = wide(call.tensor("x1", dtype, (b, m, k) if first == (0, 1, 2) else (m, b, k), "small", False))
     y = wide(call.tensor("x2", dtype, (b, k, n), "small", False))
+    if nz:
+        call.tensor("x2", dtype, values=blocks(y, 16), plain=True)
     for name, value in (("permX1", first), ("permX2", (0, 1, 2)), ("permY", after)):
         call.set(name, list(value))
     call.set("cubeMathType", 0), call.set("batchSplitFactor", 1)
@@ -568,6 +579,7 @@ FURTHER.add("MoeGatingTopKSoftmax", gating)
 FURTHER.add("MoeTokenPermute", permute_tokens)
 FURTHER.add("RepeatInterleaveGrad", repeat_grad)
 FURTHER.add("TransposeBatchMatMul", transposed_product)
+FURTHER.add("TransposeBatchMatMulWeightNz", transposed_product, nz=True)
 FURTHER.add("GridSampler2D", grid_sample)
 FURTHER.add("AffineGrid", affine)
 FURTHER.add("Pdist PdistForward", pairwise)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from device import ACL
+from lowfloat import encode
 from maker import near, wide
 
 from . import Family
@@ -53,8 +55,24 @@ def summed(call):
     call.out("out", "int64", np.asarray(size))
 
 
+def in_blocks(call):
+    """Blocks of a group that ends beyond 2^24 rows: 1 in the first, 256 in the second."""
+    rows, end, block = EXACT + 3, EXACT + 1, 32
+    x = np.ones((rows, 1), np.float16)
+    x[end:] = 256
+    call.tensor("x", "float16", values=x, plain=True), call.tensor("groupIndex", "int32", values=np.array([end, rows]))
+    call.set("roundMode", "rint"), call.set("dstType", ACL["float8_e4m3fn"]), call.set("blocksize", block)
+    # The largest of each block becomes 2^8.
+    call.out("y", "float8_e4m3fn", np.full((rows, 1), int(encode("float8_e4m3fn", [256.0])[0]), np.uint8), plain=True)
+    scales = np.zeros((rows // (2 * block) + 2, 1, 2), np.uint8)
+    scales.reshape(-1)[: -(-end // block)] = 127 - 8
+    scales[end // (2 * block) + 1, 0, 0] = 127
+    call.out("mxscale", "float8_e8m0", scales, plain=True)
+
+
 LARGE = Family("large tensors", "large")
 LARGE.add("GroupedMatmulV4", grouped)
+LARGE.add("GroupedDynamicMxQuant", in_blocks)
 LARGE.add("IndexSelect", taken)
 LARGE.add("ArgMax", counted)
 LARGE.add("ReduceSum", summed)

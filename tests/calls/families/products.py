@@ -12,6 +12,11 @@ DEPTHS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 
 EDGES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 129, 257)
 
 
+def adding(k):
+    """How many units a sum of `k` products may be off: equal products, as repeated dimensions make them, are rounded the same way."""
+    return math.sqrt(k) / 2 + k / 16
+
+
 def sizes(call, most=300000):
     """Rows, depth and columns, at the edges of blocks; the product of the three is limited."""
     m, k, n = call.choose(EDGES), call.choose(DEPTHS), call.choose(EDGES)
@@ -31,7 +36,7 @@ def sizes(call, most=300000):
 
 def close(dtype, size, depth):
     """Sums of products in float32, rounded once."""
-    return near(4, 0, EPS["float32"] * size * (2 + math.sqrt(max(depth, 1)) / 2))
+    return near(4, 0, EPS["float32"] * size * (2 + adding(depth)))
 
 
 def matmul(call, form="any"):
@@ -91,7 +96,7 @@ def added(call, form):
             product, size = product.sum(0), size.sum(0)
     wanted = np.broadcast_to(beta * c, full) + alpha * product
     low = EPS[dtype] if dtype in LOW else 0
-    check = near(4, 0, (EPS["float32"] * (4 + math.sqrt(k) / 2 + b) + low * 1.01) * (abs(alpha) * size + np.abs(beta * c)))
+    check = near(4, 0, (EPS["float32"] * (4 + adding(k) + b) + low * 1.01) * (abs(alpha) * size + np.abs(beta * c)))
     if call.in_place:
         call.update(own, wanted, check)
     else:
@@ -109,7 +114,7 @@ def gemm(call):
     call.set("cubeMathType", 0)
     a, b = a.T if ta else a, b.T if tb else b
     low = EPS[dtype] * 1.01 if dtype in LOW else 0
-    call.out("out", dtype, alpha * (a @ b) + beta * c, near(4, 0, (EPS["float32"] * (4 + math.sqrt(k) / 2) + low) * (abs(alpha) * (np.abs(a) @ np.abs(b)) + np.abs(beta * c))))
+    call.out("out", dtype, alpha * (a @ b) + beta * c, near(4, 0, (EPS["float32"] * (4 + adding(k)) + low) * (abs(alpha) * (np.abs(a) @ np.abs(b)) + np.abs(beta * c))))
 
 
 def outer(call):
@@ -235,7 +240,7 @@ PRODUCTS.add("Addmm", added, form="mm")
 PRODUCTS.add("Baddbmm", added, form="bmm")
 PRODUCTS.add("Addbmm", added, form="sum")
 PRODUCTS.add("Addmv", added, form="mv")
-PRODUCTS.add("Addr", added, form="r")
+PRODUCTS.add("Addr AddrV2", added, form="r")
 PRODUCTS.add("Gemm", gemm)
 PRODUCTS.add("Ger", outer)
 PRODUCTS.add("QuantMatmulV3", quantised, form="V3")

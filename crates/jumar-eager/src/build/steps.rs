@@ -312,9 +312,12 @@ impl Cx<'_> {
         };
         for (source, operand) in sources.iter_mut().zip(operands) {
             *source = match operand {
+                // The compute type is wider than the type of the operands, where an integer beyond that type would be another number.
                 Operand::Scalar(scalar) => Source::Scalar(match function {
-                    Some(function) if function.rounds_scalars() => scalar.rounded(compute),
-                    _ => *scalar,
+                    Some(function) if function.rounds_scalars() => {
+                        scalar.rounded(compute).wrapped(compute)
+                    }
+                    _ => scalar.wrapped(compute),
                 }),
                 Operand::Tensor(_) => match tensors.next() {
                     Some(view) => Source::Tensor(view.dtype(), view.layout()),

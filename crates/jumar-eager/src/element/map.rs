@@ -88,7 +88,9 @@ impl<L: Functions> Map<L> {
                     inputs[tensors] = dtype;
                     layouts[tensors] = layout;
                     tensors += 1;
-                    let exact = dtype == compute || dtype == DataType::Bool || !is_rounded(compute);
+                    let exact = dtype == compute
+                        || dtype == DataType::Bool
+                        || !(is_rounded(compute) || is_wrapped(dtype, compute));
                     Slot::Input(tensors - 1, if exact { None } else { rounding(compute) })
                 }
             };
@@ -500,6 +502,11 @@ fn is_rounded(dtype: DataType) -> bool {
         dtype,
         DataType::Float16 | DataType::BFloat16 | DataType::Complex32
     )
+}
+
+/// Reports whether integers of a type may lie beyond a compute type, and wrap around in it.
+fn is_wrapped(dtype: DataType, compute: DataType) -> bool {
+    dtype.is_integer() && compute.is_integer() && compute.size() <= dtype.size()
 }
 
 /// Finds the function that rounds to a type. `None` where the compute type is the type itself.

@@ -22,7 +22,7 @@ use jumar_eager::{TensorArg, TensorDesc, signatures};
 use jumar_ops::view::{Layout, Region, View, ViewMut};
 use jumar_ops::{
     Aliasing, Attr, AttrDef, Call, InferCx, InputDef, InputKind, Kernel, OpError, OpErrorKind,
-    Operator, OutputDef, PrepareCx, TensorType, Types,
+    Operator, OutputDef, PrepareCx, Tensor, TensorType, Types,
 };
 use jumar_types::dtype::DataType;
 
@@ -55,6 +55,8 @@ enum Argument {
     Choice(&'static str, &'static [&'static str]),
     /// The attribute as one number for rows and one for columns.
     Pair(&'static str),
+    /// The number of an input, or the second of its two: the upper half of a counter, whose lower half has to be 0.
+    Counter(&'static str),
     /// Nothing.
     Null,
     /// The number 1.
@@ -306,6 +308,19 @@ impl Arguments<'_, '_> {
             Some(Argument::Input(name)) => {
                 let index = self.single.input_index(name).ok_or_else(unbound)?;
                 self.input(param, index)
+            }
+            Some(Argument::Counter(name)) => {
+                let index = self.single.input_index(name).ok_or_else(unbound)?;
+                match self.cx.constant(index).and_then(Tensor::ints).as_deref() {
+                    Some(&[0, upper]) => Ok(Arg::Int(upper)),
+                    Some(&[lower, _]) => Err(OpError::new(
+                        OpErrorKind::NotSupported,
+                        format!(
+                            "its input {name} begins with {lower}; of two numbers the first has to be 0"
+                        ),
+                    )),
+                    _ => self.input(param, index),
+                }
             }
             Some(Argument::Output(name)) => {
                 let index = self.single.output_index(name).ok_or_else(unbound)?;

@@ -6,7 +6,9 @@ use jumar_types::dtype::DataType;
 use super::shapes::{Shapes, invalid, product, unsupported};
 use super::{Argument, SingleOperator, definition, input, optional, output};
 
-use Argument::{Attr, Bool, Choice, Flags, Input, Null, Output, Pair, Text, TypeOf, Update};
+use Argument::{
+    Attr, Bool, Choice, Counter, Flags, Input, Null, Output, Pair, Text, TypeOf, Update,
+};
 
 const INT: AttrKind = AttrKind::Int;
 const INTS: AttrKind = AttrKind::Ints;
@@ -108,6 +110,7 @@ pub(super) static ALL: &[&SingleOperator] = &[
         arguments: &[
             ("input", Input("x")),
             ("train", Bool(true)),
+            ("offset", Counter("offset")),
             ("out", Output("y")),
         ],
         infer: |cx| {

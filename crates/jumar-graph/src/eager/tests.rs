@@ -17,7 +17,9 @@ fn every_parameter_of_a_function_is_bound() {
             let known = |input: &str| single.input_index(input).is_some();
             let written = |output: &str| single.output_index(output).is_some();
             let fine = match bound {
-                Some(Argument::Input(input) | Argument::Part(input, _)) => known(input),
+                Some(
+                    Argument::Input(input) | Argument::Part(input, _) | Argument::Counter(input),
+                ) => known(input),
                 Some(Argument::Output(output) | Argument::TypeOf(output)) => written(output),
                 Some(Argument::Update(from, to)) => known(from) && written(to),
                 Some(Argument::Attr(attr) | Argument::Choice(attr, _) | Argument::Pair(attr)) => {

@@ -181,6 +181,8 @@ prototypes! {
     "Conv2DTranspose" 1, [("input_size", Once), ("x", Once), ("filter", Once), ("bias", Maybe), ("offset_w", Maybe)] -> [("y", Once)], [("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dilations", Ints(&[1, 1, 1, 1])), ("groups", Int(1)), ("data_format", Str("NHWC")), ("output_padding", Ints(&[0, 0, 0, 0])), ("offset_x", Int(0))], [];
     "Conv2DTransposeD" 1, [("x", Once), ("filter", Once), ("bias", Maybe), ("offset_w", Maybe)] -> [("y", Once)], [("input_size", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dilations", Ints(&[1, 1, 1, 1])), ("groups", Int(1)), ("data_format", Str("NHWC")), ("output_padding", Ints(&[0, 0, 0, 0])), ("offset_x", Int(0))], [];
     "Conv3D" 1, [("x", Once), ("filter", Once), ("bias", Maybe), ("offset_w", Maybe)] -> [("y", Once)], [("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dilations", Ints(&[1, 1, 1, 1, 1])), ("groups", Int(1)), ("data_format", Str("NDHWC")), ("offset_x", Int(0))], [];
+    "Conv3DBackpropInput" 3, [("input_size", Once), ("filter", Once), ("out_backprop", Once)] -> [("y", Once)], [("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dilations", Ints(&[1, 1, 1, 1, 1])), ("groups", Int(1)), ("data_format", Str("NDHWC"))], [];
+    "Conv3DBackpropInputD" 3, [("filter", Once), ("out_backprop", Once)] -> [("y", Once)], [("input_size", Required("VT_LIST_INT")), ("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dilations", Ints(&[1, 1, 1, 1, 1])), ("groups", Int(1)), ("data_format", Str("NDHWC"))], [];
     "Conv3DTranspose" 1, [("input_size", Once), ("x", Once), ("filter", Once), ("bias", Maybe), ("offset_w", Maybe)] -> [("y", Once)], [("strides", Required("VT_LIST_INT")), ("pads", Required("VT_LIST_INT")), ("dilations", Ints(&[1, 1, 1, 1, 1])), ("groups", Int(1)), ("data_format", Str("NDHWC")), ("output_padding", Ints(&[0, 0, 0, 0, 0])), ("offset_x", Int(0))], [];
     "Coordinates1DTo2D" 3, [("x", Once), ("shape", Once)] -> [("row", Once), ("col", Once), ("n", Once)], [], [];
     "Cos" 1, [("x", Once)] -> [("y", Once)], [], [];
@@ -220,10 +222,13 @@ prototypes! {
     "DropOutDoMask" 3, [("x", Once), ("mask", Once), ("keep_prob", Once)] -> [("y", Once)], [], [];
     "DropOutDoMaskV3" 3, [("x", Once), ("mask", Once), ("keep_prob", Once)] -> [("y", Once)], [], [];
     "DropOutDoMaskV3D" 3, [("x", Once), ("mask", Once)] -> [("y", Once)], [("keep_prob", Required("VT_FLOAT"))], [];
+    "DropOutGenMask" 3, [("shape", Once), ("prob", Once)] -> [("y", Once)], [("seed", Int(0)), ("seed2", Int(0))], [];
+    "DropOutGenMaskV3" 3, [("shape", Once), ("prob", Once)] -> [("y", Once)], [("seed", Int(0)), ("seed2", Int(0))], [];
     "DropOutV3" 3, [("x", Once), ("noise_shape", Maybe), ("p", Once), ("seed", Once), ("offset", Once)] -> [("y", Once), ("mask", Once)], [], [];
     "Dropout" 1, [("x", Once)] -> [("y", Once)], [("dropout_ratio", Float(0.5)), ("scale_train", Bool(true)), ("alpha", Float(1.0)), ("beta", Float(0.0))], [];
     "DuaQuantizeAddLayerNorm" 3, [("x1", Once), ("x2", Once), ("gamma", Once), ("beta", Once), ("bias", Once), ("scales1", Once), ("scales2", Once), ("zero_points1", Maybe), ("zero_points2", Maybe)] -> [("y1", Once), ("y2", Once), ("x", Once)], [("dtype", Required("VT_INT")), ("axis", Int(-1)), ("epsilon", Float(1e-5)), ("additional_output", Bool(false))], [];
     "DynamicGRUV2" 3, [("x", Once), ("weight_input", Once), ("weight_hidden", Once), ("bias_input", Maybe), ("bias_hidden", Maybe), ("seq_length", Maybe), ("init_h", Maybe)] -> [("y", Once), ("output_h", Once), ("update", Once), ("reset", Once), ("new", Once), ("hidden_new", Once)], [("direction", Str("UNIDIRECTIONAL")), ("cell_depth", Int(1)), ("keep_prob", Float(1.0)), ("cell_clip", Float(-1.0)), ("num_proj", Int(0)), ("time_major", Bool(true)), ("activation", Str("tanh")), ("gate_order", Str("zrh")), ("reset_after", Bool(true)), ("is_training", Bool(true))], [];
+    "DynamicGRUV2Grad" 3, [("x", Once), ("weight_input", Once), ("weight_hidden", Once), ("y", Once), ("init_h", Once), ("h", Once), ("dy", Once), ("dh", Once), ("update", Once), ("reset", Once), ("new", Once), ("hidden_new", Once), ("seq_length", Maybe), ("mask", Maybe)] -> [("dw_input", Once), ("dw_hidden", Once), ("db_input", Once), ("db_hidden", Once), ("dx", Once), ("dh_prev", Once)], [("direction", Str("UNIDIRECTIONAL")), ("cell_depth", Int(0)), ("keep_prob", Float(-1.0)), ("cell_clip", Float(-1.0)), ("num_proj", Int(0)), ("time_major", Bool(true)), ("gate_order", Str("zrh")), ("reset_after", Bool(true))], [];
     "DynamicPartition" 3, [("x", Once), ("partitions", Once)] -> [("y", Often)], [("num_partitions", Int(1))], [];
     "DynamicQuant" 2, [("x", Once), ("smooth_scales", Maybe), ("group_index", Maybe)] -> [("y", Once), ("scale", Once)], [("dst_type", Int(2))], [];
     "DynamicQuantUpdateScatter" 3, [("var", Once), ("var_scale", Once), ("indices", Once), ("updates", Once), ("smooth_scales", Maybe)] -> [("var", Once), ("var_scale", Once)], [("reduce", Required("VT_STRING")), ("axis", Int(0))], [];
@@ -443,6 +448,7 @@ prototypes! {
     "NoOp" 3, [] -> [], [], [];
     "NonFiniteCheck" 3, [("tensor_list", Often)] -> [("found_flag", Once)], [], [];
     "NonMaxSuppressionV3" 3, [("boxes", Once), ("scores", Once), ("max_output_size", Once), ("iou_threshold", Once), ("score_threshold", Once)] -> [("selected_indices", Once)], [("offset", Int(0))], [];
+    "NonMaxSuppressionV4" 3, [("boxes", Once), ("scores", Once), ("max_output_size", Once), ("iou_threshold", Once), ("score_threshold", Once)] -> [("selected_indices", Once), ("valid_outputs", Once)], [("pad_to_max_output_size", Bool(false))], [];
     "NonMaxSuppressionV6" 1, [("boxes", Once), ("scores", Once), ("max_output_size", Maybe), ("iou_threshold", Maybe), ("score_threshold", Maybe)] -> [("selected_indices", Once)], [("center_point_box", Int(0)), ("max_boxes_size", Int(0))], [];
     "NonMaxSuppressionV7" 3, [("boxes", Once), ("scores", Once), ("max_output_size", Maybe), ("iou_threshold", Maybe), ("score_threshold", Maybe), ("index_id", Maybe)] -> [("selected_indices", Once)], [("center_point_box", Int(0)), ("max_boxes_size", Int(0))], [];
     "NonZero" 1, [("x", Once)] -> [("y", Once)], [("transpose", Bool(false)), ("dtype", Type(9))], [];
@@ -525,9 +531,11 @@ prototypes! {
     "ResizeBicubic" 3, [("images", Once), ("size", Once)] -> [("y", Once)], [("align_corners", Bool(false)), ("half_pixel_centers", Bool(false)), ("dtype", Type(0))], [];
     "ResizeBilinearV2" 3, [("x", Once), ("size", Once)] -> [("y", Once)], [("align_corners", Bool(false)), ("half_pixel_centers", Bool(false)), ("dtype", Type(0))], [];
     "ResizeBilinearV2D" 1, [("x", Once)] -> [("y", Once)], [("align_corners", Bool(false)), ("half_pixel_centers", Bool(false)), ("size", Required("VT_LIST_INT"))], [];
+    "ResizeBilinearV2Grad" 3, [("grads", Once), ("original_image", Once)] -> [("y", Once)], [("align_corners", Bool(false)), ("half_pixel_centers", Bool(false))], [];
     "ResizeD" 3, [("x", Once)] -> [("y", Once)], [("sizes", Required("VT_LIST_INT")), ("scales", Floats(&[])), ("roi", Ints(&[])), ("coordinate_transformation_mode", Str("half_pixel")), ("cubic_coeff_a", Float(-0.75)), ("exclude_outside", Int(0)), ("extrapolation_value", Float(0.0)), ("mode", Str("nearest")), ("nearest_mode", Str("round_prefer_floor")), ("data_format", Str("NCHW"))], [];
     "ResizeNearestNeighborV2" 1, [("x", Once), ("size", Once)] -> [("y", Once)], [("align_corners", Bool(false)), ("half_pixel_centers", Bool(false))], [];
     "ResizeNearestNeighborV2D" 3, [("x", Once)] -> [("y", Once)], [("size", Required("VT_LIST_INT")), ("align_corners", Bool(false)), ("half_pixel_centers", Bool(false))], [];
+    "ResizeNearestNeighborV2Grad" 3, [("grads", Once), ("size", Once)] -> [("y", Once)], [("align_corners", Bool(false)), ("half_pixel_centers", Bool(false))], [];
     "ReverseSequence" 1, [("x", Once), ("seq_lengths", Once)] -> [("y", Once)], [("seq_dim", Required("VT_INT")), ("batch_dim", Int(0))], [];
     "ReverseV2" 3, [("x", Once), ("axis", Once)] -> [("y", Once)], [], [];
     "RightShift" 1, [("x", Once), ("y", Once)] -> [("z", Once)], [], [];
@@ -664,6 +672,7 @@ prototypes! {
     "StridedSliceV3" 3, [("x", Once), ("begin", Once), ("end", Once), ("axes", Maybe), ("strides", Maybe)] -> [("y", Once)], [], [];
     "Sub" 1, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
     "SubV2" 3, [("x1", Once), ("x2", Once)] -> [("y", Once)], [], [];
+    "Svd" 3, [("x", Once)] -> [("sigma", Once), ("u", Once), ("v", Once)], [("compute_uv", Bool(true)), ("full_matrices", Bool(false))], [];
     "SwiGlu" 3, [("x", Once)] -> [("y", Once)], [("dim", Int(-1))], [];
     "SwigluGroup" 3, [("x", Once), ("weight", Maybe), ("group_index", Maybe)] -> [("y", Once)], [("clamp_limit", Float(-1.0))], [];
     "SwigluGroupGrad" 3, [("grad_y", Once), ("x", Once), ("weight", Maybe), ("y_origin", Maybe), ("group_index", Maybe)] -> [("grad_x", Once), ("grad_weight", Once)], [("clamp_limit", Float(0.0))], [];

@@ -96,6 +96,20 @@ case("Conv3DTranspose", "", {"input_size": t([1, 2, 5, 5, 5]), "x": f(1, 3, 2, 2
 case("Conv3DTranspose", "channels last when not said", {"input_size": t([1, 5, 5, 5, 2]), "x": f(1, 2, 2, 2, 3), "filter": const(f(3, 3, 3, 2, 3), "DHWCN")},
      lambda s, x, w: last(conv_input(first(x), w.transpose(4, 3, 0, 1, 2), (1, 2, 5, 5, 5), strides=[2, 2, 2])),
      {"strides": [1, 2, 2, 2, 1], "pads": [0] * 6})
+for op in ("Conv3DBackpropInput", "Conv3DBackpropInputD"):
+    for name, size, grad, weights, fmt, want, attrs in [
+        ("", [1, 2, 5, 5, 5], f(1, 3, 2, 2, 2), f(3, 2, 3, 3, 3), "NCDHW",
+         lambda w, x: conv_input(x, w, (1, 2, 5, 5, 5), strides=[2, 2, 2]), {"strides": [1, 1, 2, 2, 2], "pads": [0] * 6, "data_format": "NCDHW"}),
+        ("channels last when not said", [1, 5, 5, 5, 2], f(1, 2, 2, 2, 3), f(3, 3, 3, 2, 3), "DHWCN",
+         lambda w, x: last(conv_input(first(x), w.transpose(4, 3, 0, 1, 2), (1, 2, 5, 5, 5), strides=[2, 2, 2])), {"strides": [1, 2, 2, 2, 1], "pads": [0] * 6}),
+        ("groups", [1, 4, 3, 4, 5], f(1, 4, 2, 3, 4), f(4, 2, 2, 2, 2), "NCDHW",
+         lambda w, x: conv_input(x, w, (1, 4, 3, 4, 5), groups=2), {"strides": [1] * 5, "pads": [0] * 6, "groups": 2, "data_format": "NCDHW"}),
+    ]:
+        given = {"filter": const(weights, fmt), "out_backprop": grad}
+        if op.endswith("D"):
+            case(op, name, given, want, {**attrs, "input_size": size})
+        else:
+            case(op, name, {"input_size": t(size, "int32"), **given}, lambda s, w, x, want=want: want(w, x), attrs)
 case("Deconvolution", "", {"x": f(1, 3, 4, 4), "filter": const(f(3, 2, 3, 3), "NCHW")},
      lambda x, w: conv_input(x, w, (1, 2, 8, 8), strides=[2, 2], pads=[(1, 0), (0, 1)]),
      {"strides": [2, 2], "pads": [1, 0, 0, 1]})

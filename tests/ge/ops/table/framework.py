@@ -204,3 +204,67 @@ for padding in ("SAME", "VALID"):
             case("MaxPoolGrad", name, {"x1": form(form_name, distinct(*own(shape))), "x2": form(form_name, f(*own((2, 3, *made)))), "grad": grad},
                  lambda x, y, g, turn=turn, unturn=unturn, k=kernel, st=stride, same=same, shape=shape: unturn(spread(shape, turn(g), k, st, same, largest(turn(x)))), attrs, types=HALF)
 refused("AvgPoolGrad", "other windows", {"orig_input_shape": t([1, 4, 4, 1]), "input_grad": form("NHWC", f(1, 3, 2, 1))}, "windows along axis 0", {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"})
+
+
+def shares(size, resized, linear, corners, centers):
+    """What each element of an axis adds to each element of the resized axis, as TensorFlow resizes: [resized, size]."""
+    made = np.zeros((resized, size))
+    for index in range(resized):
+        if corners:
+            at = index * (size - 1) / (resized - 1) if resized > 1 else 0.0
+        else:
+            at = (index + 0.5 * centers) * size / resized - (0.5 if centers and linear else 0.0)
+        if linear:
+            at = max(at, 0.0)
+            low = min(int(at), size - 1)
+            made[index, low] += 1 - (at - int(at))
+            made[index, min(low + 1, size - 1)] += at - int(at)
+        else:
+            made[index, min(math.floor(at + 0.5) if corners else math.floor(at), size - 1)] += 1
+    return made
+
+
+def unresized(grads, rows, columns):
+    return np.einsum("nchw,hr,wk->ncrk", grads, rows, columns)
+
+
+for corners, centers in [(False, False), (True, False), (False, True)]:
+    for (rows, columns), (high, wide) in [((3, 4), (6, 8)), ((5, 6), (3, 2)), ((4, 1), (7, 3)), ((3, 5), (1, 4))]:
+        attrs, name = {"align_corners": corners, "half_pixel_centers": centers}, f"{rows}x{columns} to {high}x{wide}, {corners} {centers}"
+
+        def gradient(linear, turn=lambda x: x, unturn=lambda x: x, rows=rows, columns=columns, high=high, wide=wide, corners=corners, centers=centers):
+            ways = shares(rows, high, linear, corners, centers), shares(columns, wide, linear, corners, centers)
+            return lambda grads, other: unturn(unresized(turn(grads), *ways))
+
+        case("ResizeBilinearV2Grad", name, {"grads": form("NCHW", f(2, 3, high, wide)), "original_image": form("NCHW", f(2, 3, rows, columns))}, gradient(True), attrs, types=HALF)
+        case("ResizeNearestNeighborV2Grad", name, {"grads": form("NCHW", f(2, 3, high, wide)), "size": t([rows, columns])}, gradient(False), attrs, types=HALF)
+        case("ResizeBilinearV2Grad", f"NHWC, {name}", {"grads": form("NHWC", f(2, high, wide, 3)), "original_image": form("NHWC", f(2, rows, columns, 3))}, gradient(True, back, last), attrs)
+        case("ResizeNearestNeighborV2Grad", f"NHWC, {name}", {"grads": form("NHWC", f(2, high, wide, 3)), "size": t([rows, columns])}, gradient(False, back, last), attrs)
+refused("ResizeBilinearV2Grad", "both ways", {"grads": f(1, 1, 2, 2), "original_image": f(1, 1, 4, 4)}, "exclude each other", {"align_corners": True, "half_pixel_centers": True})
+refused("ResizeNearestNeighborV2Grad", "one number", {"grads": f(1, 1, 2, 2), "size": t([4])}, "height, width")
+
+
+def decomposed(rows, columns, full=False):
+    """The vectors are not unique: what has to hold is that they are orthonormal, and that their product is the matrix."""
+    matrix = np.random.default_rng(5).uniform(-2, 2, (2, rows, columns))
+
+    def judge(outputs):
+        sigma, u, v_ = outputs
+        least = min(rows, columns)
+        wrong = [] if np.allclose(sigma, np.linalg.svd(matrix, compute_uv=False), atol=1e-5) else [f"the singular values are {sigma}"]
+        if u.shape != (2, rows, rows if full else least) or v_.shape != (2, columns, columns if full else least):
+            return [*wrong, f"the shapes are {u.shape} and {v_.shape}"]
+        for name, one in (("u", u), ("v", v_)):
+            if not np.allclose(one.transpose(0, 2, 1) @ one, np.eye(one.shape[2]), atol=1e-5):
+                wrong.append(f"the columns of {name} are not orthonormal")
+        product = (u[:, :, :least] * sigma[:, None, :]) @ v_[:, :, :least].transpose(0, 2, 1)
+        return wrong if np.allclose(product, matrix, atol=1e-5) else [*wrong, "the product is not the matrix"]
+
+    return {"x": v(matrix)}, judge
+
+
+for rows, columns in [(4, 4), (5, 3), (2, 6)]:
+    for full in (False, True):
+        given, judge_svd = decomposed(rows, columns, full)
+        case("Svd", f"{rows}x{columns}, full {full}", given, None, {"full_matrices": full}, judge=judge_svd, types=["float64"])
+refused("Svd", "a vector", {"x": f(3)}, "at least 2 dimensions")

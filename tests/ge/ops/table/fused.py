@@ -18,6 +18,7 @@ case("ClipByNormNoDivSum", "", {"x": v([4.0, 0.25, -1.0, 0.0]), "greater_zeros":
 case("ClipByValueV2", "", {"x": f(3, 5, lo=-4, hi=4), "clip_value_min": v(-1), "clip_value_max": v(2)}, lambda x, a, b: np.clip(x, -1, 2), types=["float16", "bfloat16", "int32", "int64"])
 MASK = i(3, 5, lo=0, hi=2, dtype="uint8")
 case("DropOutDoMaskV3", "", {"x": f(3, 5), "mask": MASK, "keep_prob": const(v(0.5))}, lambda x, m, p: x * m / 0.5, types=HALF)
+case("DropOutDoMaskV3", "a mask with more behind", {"x": f(3, 5), "mask": v(np.arange(128) % 3 % 2, "uint8"), "keep_prob": const(v(0.5))}, lambda x, m, p: x * m[:15].reshape(3, 5) / 0.5, types=HALF)
 case("DropOutDoMaskV3D", "", {"x": f(3, 5), "mask": MASK}, lambda x, m: x * m / 0.5, {"keep_prob": 0.5}, types=HALF)
 case("FusedBiasLeakyRelu", "", {"x": f(3, 5), "bias": f(3, 5)}, lambda x, b: np.where(x + b > 0, x + b, 0.25 * (x + b)) * 2, {"negative_slope": 0.25, "scale": 2.0}, types=HALF)
 case("FusedMulAdd", "", {"x1": f(3, 5), "x2": f(3, 5), "x3": f(3, 5)}, lambda a, b, c: a * b + c, types=HALF)

@@ -117,6 +117,11 @@ case("MatrixBandPart", "", {"x": f(2, 4, 5), "num_lower": t(1), "num_upper": t(2
 case("MatrixBandPart", "all above", {"x": f(4, 4), "num_lower": t(0, "int64"), "num_upper": t(-1, "int64")}, lambda x, *_: np.triu(x))
 case("NonMaxSuppressionV3", "", {"boxes": v(corners[0], "float32"), "scores": v(points[0][0], "float32"), "max_output_size": t(3), "iou_threshold": t(0.5, "float32"), "score_threshold": t(0.35, "float32")},
      lambda boxes, scores, most, limit, least: suppressed(boxes[None], scores[None, None], most, limit, least)[:, 2], out="int32")
+for pad in (False, True):
+    for most in (2, 5):
+        case("NonMaxSuppressionV4", f"{most} at most, pad {pad}", {"boxes": v(corners[0], "float32"), "scores": v(points[0][0], "float32"), "max_output_size": t(most), "iou_threshold": t(0.5, "float32"), "score_threshold": t(0.35, "float32")},
+             lambda boxes, scores, most, limit, least, pad=pad: (lambda y: [np.pad(y, (0, int(most) - len(y) if pad else 0)), np.int32(len(y))])(suppressed(boxes[None], scores[None, None], most, limit, least)[:, 2]),
+             {"pad_to_max_output_size": pad}, out=["int32", "int32"])
 case("NonMaxSuppressionV7", "", {"boxes": v(corners, "float32"), "scores": v(points, "float32"), **limits}, suppressed, {"max_boxes_size": 6}, out="int32")
 case("OneHotD", "", {"x": v([1, 0, 3], "int32"), "on_value": const(v(1)), "off_value": const(v(0))}, lambda x, on, off: np.eye(4)[x], {"depth": 4}, types=SOME)
 case("ScatterNd", "", {"indices": v([[1], [3], [1]], "int32"), "x": f(3, 2), "shape": t([5, 2])}, lambda n, u, s: (lambda y: (np.add.at(y, n[:, 0], u), y)[1])(np.zeros((5, 2), u.dtype)), types=SOME)

@@ -182,3 +182,21 @@ case("StatelessRandomChoiceWithMask", "", {"x": v(MASK, "bool"), "count": t(34),
 refused("StatelessRandomUniformV2", "another algorithm", {**SHAPE, **{**KEY, "alg": t(2)}}, "only 1 (Philox) is supported", {"dtype": "float32"})
 refused("StatelessRandom", "no bounds", {**LARGE, **SEEDS}, "its inputs from and to are missing", {"dtype": "int32"}, dtype="int32")
 refused("RandomUniformV2", "two states", {**SHAPE, "offset": v([1, 2], "int64")}, "one number is required", {"dtype": "float32", "seed": 1})
+
+
+def masked(bits):
+    """A share of 0.7 of the elements is kept; a mask has a multiple of 128 elements, a bit or a byte for each."""
+    def check(draw):
+        kept = np.unpackbits(draw.astype(np.uint8), bitorder="little") if bits else draw
+        wrong = [] if draw.ndim == 1 and kept.size == -(-COUNT // 128) * 128 else [f"the shape is {draw.shape}"]
+        if kept.max() > 1:
+            wrong.append(f"{kept.max()} is neither 0 nor 1")
+        return wrong + shares(draw, np.bincount(kept[:COUNT].astype(int), minlength=2), np.array([0.3, 0.7]))
+
+    return check
+
+
+for op, bits in [("DropOutGenMask", True), ("DropOutGenMaskV3", False)]:
+    for kind in ("int32", "int64"):
+        case(op, kind, {"shape": t([2, COUNT // 2], kind), "prob": t(0.7, "float32")}, None, {"seed": 7, "seed2": 3}, out="uint8", judge=judge(masked(bits)), **TWICE)
+    case(op, "without seeds, half precision", {"shape": t([COUNT]), "prob": t([0.7], "float16")}, None, out="uint8", judge=judge(masked(bits), seeded=False), **TWICE)

@@ -216,3 +216,38 @@ refused("LSTM", "integers", {**LAYER, "bias": i(20, dtype="int32")}, "bias is in
 refused("LSTM", "no states", LAYER, "h_0 is missing", {"expose_hidden": True}, dtype="float16")
 refused("LSTM", "half of what is constant", {**LAYER, "x_static": f(2, 6)}, "x_static and w_x_static", dtype="float16")
 refused("LSTM", "another size", LAYER, "num_output is 4", {"num_output": 4}, dtype="float16")
+
+
+def gru_gradient(x, w, r, y, h0, h, dy, dh, z, reset, new, of_h, order="zrh"):
+    """By central differences of the layer itself, with the biases that the given gates imply as numbers that add 0."""
+    shapes = [w.shape, r.shape, (w.shape[1],), (w.shape[1],), x.shape, h0.shape]
+
+    def loss(w, r, b, c, x, h0):
+        states = gru(x, w, r, B + b, C + c, h0, order)[0]
+        return (states * dy).sum() + (states[-1] * dh.reshape(states[-1].shape)).sum()
+
+    at = [w, r, np.zeros(w.shape[1]), np.zeros(w.shape[1]), x, h0]
+    found = []
+    for number, shape in enumerate(shapes):
+        slope = np.zeros(shape)
+        for index in np.ndindex(shape):
+            ends = []
+            for step in (1e-5, -1e-5):
+                moved = [one.copy() for one in at]
+                moved[number][index] += step
+                ends.append(loss(*moved))
+            slope[index] = (ends[0] - ends[1]) / 2e-5
+        found.append(slope)
+    return found
+
+
+RNG = np.random.default_rng(11)
+for order, times, wide_state in [("zrh", 3, True), ("rzh", 3, False), ("zrh", 1, True)]:
+    X, W, R, B, C, H0, DY, DH = (RNG.uniform(-1, 1, dims) for dims in [(times, 2, 4), (4, 9), (3, 9), (9,), (9,), (1, 2, 3), (times, 2, 3), (2, 3)])
+    Y, H, Z, RESET, NEW, OF_H = gru(X, W, R, B, C, H0, order)
+    numbers = {"x": X, "weight_input": W, "weight_hidden": R, "y": Y, "init_h": H0 if wide_state else H0[0], "h": H, "dy": DY, "dh": DH, "update": Z, "reset": RESET, "new": NEW, "hidden_new": OF_H}
+    wanted = gru_gradient(*numbers.values(), order)
+    case("DynamicGRUV2Grad", f"{order}, {times} steps", {name: v(one) for name, one in numbers.items()}, lambda *_, wanted=wanted: wanted, {"gate_order": order})
+GIVEN = {name: v(one) for name, one in numbers.items()}
+refused("DynamicGRUV2Grad", "lengths", {**GIVEN, "seq_length": v([1, 1], "int32")}, "seq_length")
+refused("DynamicGRUV2Grad", "gates of another size", {**GIVEN, "reset": f(1, 2, 4)}, "reset has the shape")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from cases import case, distinct, f, i, t, v, var
+from cases import case, distinct, f, i, refused, t, v, var
 
 FLOATS = ["float16", "bfloat16"]
 
@@ -728,6 +728,8 @@ def dropped(outputs):
 for own in ["float32", *FLOATS]:
     for kind in ["int32", "int64"]:
         case("DropOutV3", kind, {**DROPPED, "p": t(0.25, own), "seed": t(7, kind)}, None, dtype=own, judge=dropped)
+case("DropOutV3", "an offset of two numbers", {**DROPPED, "offset": t([0, 12], "int64")}, None, judge=dropped)
+refused("DropOutV3", "an offset whose lower half counts", {**DROPPED, "offset": t([5, 0], "int64")}, "of two numbers the first has to be 0")
 
 # --- rows and parts -------------------------------------------------------------------------------------------------------------
 

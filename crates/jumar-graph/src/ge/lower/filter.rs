@@ -32,6 +32,13 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         transposed(cx, op, 2, "x", Some(op.ints("input_size")?))
     }),
     ("Conv3D", |cx, op| convolution(cx, op, 3, Groups::Attribute)),
+    ("Conv3DBackpropInput", |cx, op| {
+        let size = sizes(cx, op, "input_size")?;
+        transposed(cx, op, 3, "out_backprop", Some(&size))
+    }),
+    ("Conv3DBackpropInputD", |cx, op| {
+        transposed(cx, op, 3, "out_backprop", Some(op.ints("input_size")?))
+    }),
     ("Conv3DTranspose", |cx, op| {
         let size = sizes(cx, op, "input_size")?;
         transposed(cx, op, 3, "x", Some(&size))

@@ -91,7 +91,14 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         Ok(vec![f.div(f.mul(x, mask)?, f.cast(keep, f.dtype(x))?)?])
     }),
     ("DropOutDoMaskV3", |cx, op| {
-        let (x, mask, keep) = (op.input("x")?, op.input("mask")?, op.input("keep_prob")?);
+        let (x, mut mask, keep) = (op.input("x")?, op.input("mask")?, op.input("keep_prob")?);
+        let (dims, own) = (cx.dims(x)?, cx.dims(mask)?);
+        let count: i64 = dims.iter().product();
+        // A mask that DropOutGenMaskV3 made has one dimension, and more elements than x.
+        if own != dims && own.len() == 1 && own[0] >= count {
+            mask = super::index::rows(cx, mask, 0, count)?;
+            mask = cx.reshape(mask, &dims)?;
+        }
         let f = Formula::new(cx);
         let keep = f.cast(keep, f.dtype(x))?;
         Ok(vec![f.div(f.mul(x, f.cast(mask, f.dtype(x))?)?, keep)?])

@@ -64,18 +64,29 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("NMSWithMask", suppression_mask),
     ("NonMaxSuppressionV3", |cx, op| {
         op.only_default("offset")?;
-        let boxes = cx.reshape(op.input("boxes")?, &[1, -1, 4])?;
-        let scores = cx.reshape(op.input("scores")?, &[1, 1, -1])?;
-        let inputs = [
-            boxes,
-            scores,
-            op.input("max_output_size")?,
-            cx.cast(op.input("iou_threshold")?, DataType::Float32)?,
-            cx.cast(op.input("score_threshold")?, DataType::Float32)?,
-        ];
-        let y = cx.one("NonMaxSuppressionV6", &inputs, Attrs::new())?;
-        let y = columns(cx, y, 2, 3)?;
-        Ok(vec![cx.reshape(y, &[-1])?])
+        Ok(vec![suppressed(cx, op)?])
+    }),
+    ("NonMaxSuppressionV4", |cx, op| {
+        let chosen = suppressed(cx, op)?;
+        let count = cx.one("Size", &[chosen], Attrs::new())?;
+        let count = cx.cast(count, DataType::Int32)?;
+        if !op.yes("pad_to_max_output_size")? {
+            return Ok(vec![chosen, count]);
+        }
+        // Zeros are behind the indices, up to as many as may be selected.
+        let most = cx.reshape(op.input("max_output_size")?, &[1])?;
+        let zero = cx.number(0.0, chosen)?;
+        let zeros = cx.one("Fill", &[most, zero], Attrs::new())?;
+        let all = cx.one(
+            "ConcatD",
+            &[chosen, zeros],
+            Attrs::new().with("concat_dim", 0i64),
+        )?;
+        let begin = cx.ints(&[0]);
+        let most = cx.cast(most, DataType::Int64)?;
+        let inputs = [Some(all), Some(begin), Some(most)];
+        let padded = cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)?[0];
+        Ok(vec![padded, count])
     }),
     ("NonMaxSuppressionV6", suppression),
     ("NonMaxSuppressionV7", |cx, op| {
@@ -275,6 +286,22 @@ fn counted(cx: &mut Cx, op: &Op<'_>) -> Answer {
 }
 
 /// The attribute max_boxes_size is memory on the card; there is always enough here.
+/// Returns the indices of the boxes of one image that stay, in the order of their scores.
+fn suppressed(cx: &mut Cx, op: &Op<'_>) -> Result<ValueId, OpError> {
+    let boxes = cx.reshape(op.input("boxes")?, &[1, -1, 4])?;
+    let scores = cx.reshape(op.input("scores")?, &[1, 1, -1])?;
+    let inputs = [
+        boxes,
+        scores,
+        op.input("max_output_size")?,
+        cx.cast(op.input("iou_threshold")?, DataType::Float32)?,
+        cx.cast(op.input("score_threshold")?, DataType::Float32)?,
+    ];
+    let y = cx.one("NonMaxSuppressionV6", &inputs, Attrs::new())?;
+    let y = columns(cx, y, 2, 3)?;
+    cx.reshape(y, &[-1])
+}
+
 fn suppression(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let inputs = op.in_order()?;
     let attrs = Attrs::new().with("center_point_box", op.int("center_point_box")?);

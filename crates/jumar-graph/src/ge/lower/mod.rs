@@ -41,6 +41,7 @@ mod random;
 mod recurrent;
 mod reduce;
 mod regions;
+mod resize_gradient;
 mod retrieval;
 mod sampling;
 mod search;
@@ -178,6 +179,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             recurrent::TABLE,
             reduce::TABLE,
             regions::TABLE,
+            resize_gradient::TABLE,
             retrieval::TABLE,
             sampling::TABLE,
             search::TABLE,

@@ -34,6 +34,8 @@ const KEEP_FORMAT: &[&str] = &[
     "Conv2DTranspose",
     "Conv2DTransposeD",
     "Conv3D",
+    "Conv3DBackpropInput",
+    "Conv3DBackpropInputD",
     "Conv3DTranspose",
     "Deconvolution",
     "DepthwiseConv2D",

@@ -12,6 +12,19 @@ use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("DropOutGenMask", |cx, op| {
+        // A bit for each element, the lowest of a byte first, as DropOutDoMask reads them.
+        let kept = kept(cx, op)?;
+        let f = Formula::new(cx);
+        let groups = f.reshape(f.cast(kept, DataType::Float32)?, &[-1, 8])?;
+        let worths = f.floats(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0]);
+        let bytes = f.sum(f.mul(groups, worths)?, &[1], false)?;
+        Ok(vec![f.cast(bytes, DataType::UInt8)?])
+    }),
+    ("DropOutGenMaskV3", |cx, op| {
+        let kept = kept(cx, op)?;
+        Ok(vec![cx.cast(kept, DataType::UInt8)?])
+    }),
     ("Multinomial", multinomial),
     ("RandomStandardNormal", |cx, op| {
         let shape = op.input("shape")?;
@@ -261,6 +274,23 @@ fn drawn(
         y = cx.cast(y, dtype)?;
     }
     Ok(y)
+}
+
+/// Returns whether dropout keeps each element of a shape, in one dimension, with more behind up to a multiple of 128. `prob` is the
+/// probability that an element is kept.
+fn kept(cx: &mut Cx, op: &Op<'_>) -> Result<ValueId, OpError> {
+    /// The number of elements in a mask is a multiple of this.
+    const BLOCK: f64 = 128.0;
+    let (shape, prob) = (op.input("shape")?, op.input("prob")?);
+    let f = Formula::new(cx);
+    let shape = f.reshape(f.cast(shape, DataType::Float64)?, &[-1])?;
+    let count = f.reduce("ReduceProd", shape, &[0], true)?;
+    let blocks = f.of("Ceil", f.times(count, 1.0 / BLOCK)?)?;
+    let count = f.cast(f.times(blocks, BLOCK)?, DataType::Int64)?;
+    let even = random(cx, op, count, DataType::Float32, false)?;
+    let f = Formula::new(cx);
+    let prob = f.reshape(f.cast(prob, DataType::Float32)?, &[1])?;
+    f.less(even, prob)
 }
 
 /// Numbers whose state is an input that the node counts on.
