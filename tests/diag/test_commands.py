@@ -198,6 +198,16 @@ def test_faults_let_tasks_fail_and_shows_the_stack_of_a_crash(program):
     assert re.search(r"jumar faults: \d+ of \d+", done.stderr), "progress"
 
 
+def test_a_crash_of_a_checked_program_shows_its_stack_and_its_last_call(program):
+    source = (HERE / "programs/crashes.c").read_text().splitlines()
+    fault, last = (next(i for i, text in enumerate(source, 1) if words in text) for words in ("*target = 7", "aclrtSetDevice"))
+    done = jumar("check", "--", program("crashes.c"))
+    assert "the program crashes with SIGSEGV (11)" in done.stderr
+    assert re.search(rf"  at       crashes.c:{fault}  work\n", done.stderr), done.stderr
+    assert re.search(rf"  last     crashes.c:{last}  main\n +aclrtSetDevice\n", done.stderr), done.stderr
+    assert done.returncode != 0
+
+
 def test_faults_reach_the_phases_and_the_tasks_of_operators(program):
     done, rows = inject_faults([program("operator_errors.cpp")])
     found = {site: word for site, word in rows.items() if "aclnn" in site[0]}

@@ -651,8 +651,37 @@ def checks_name_both_ends():
         findings = json.loads(report.read_text())
     text = json.dumps(findings)
     assert findings and all(finding["rule"].startswith("JMR-SYNC") for finding in findings), text[:3000]
-    for name in ("read_on_the_side", "write_at_once", "memory_without_record_stream"):
+    for name in ("read_on_the_side", "write_at_once", "memory_without_record_stream", "a segment of the memory pool"):
         assert name in text, (name, text[:3000])
+    assert all("record_stream" in finding["fix"] for finding in findings), text[:3000]
+
+
+@alone
+def host_copy_read_too_early():
+    """The host reads the target of a copy that may not have arrived."""
+    target, source = torch.zeros(1024).pin_memory(), torch.ones(1024, device="npu")
+    target.copy_(source, non_blocking=True)
+    sum_on_the_host(target)
+    torch.npu.synchronize()
+
+
+def sum_on_the_host(target):
+    return target.sum().item()
+
+
+@check
+def checks_name_the_line_that_reads_too_early():
+    """`jumar check --protect --late` names the Python line that reads the target of a copy with `non_blocking`, and a fix in PyTorch's words."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "findings.json"
+        command = ["jumar", "check", "--protect", "--late", "--json", str(report), "--", sys.executable, os.path.abspath(__file__), "--alone"]
+        done = subprocess.run([*command, "host_copy_read_too_early"], capture_output=True, text=True, timeout=900, check=False)
+        assert report.exists(), done.stderr[-3000:]
+        findings = json.loads(report.read_text())
+    found = [finding for finding in findings if finding["rule"] == "JMR-SYNC-004"]
+    assert found, findings
+    assert found[0]["lines"][0]["function"] == "sum_on_the_host", found[0]
+    assert "non_blocking" in found[0]["fix"], found[0]
 
 
 LIBRARIES = ["ascendcl", "acl_op_compiler", "ge_runner", "graph", "hccl", "acl_tdt_channel", "opapi", "nnopbase"]

@@ -321,9 +321,10 @@ pub fn crash_report() -> Option<std::path::PathBuf> {
     jumar::config::crash_report()
 }
 
-/// Returns the calling thread's stack: a line for each function, the innermost first.
-pub fn stack_text() -> String {
-    jumar::check::stack_text()
+/// Returns the calling thread's stack: a line for each function, the innermost first. `fault` is the address of the instruction that a
+/// signal interrupted.
+pub fn stack_text(fault: Option<usize>) -> String {
+    jumar::check::stack_text(fault)
 }
 
 /// Called behind everything that the program does when it ends: the checks say what is left.

@@ -79,7 +79,7 @@ fn asleep() -> (usize, bool) {
 }
 
 /// Returns whether the program's pages of pinned memory are guarded while copies are pending.
-pub(crate) fn is_protecting() -> bool {
+pub fn is_protecting() -> bool {
     from_variable("JUMAR_CHECK") && from_variable("JUMAR_CHECK_PROTECT")
 }
 

@@ -348,6 +348,27 @@ pub fn set_script_signal(signal: u32, file: u32) {
     jumar::check::set_script_signal(signal, file);
 }
 
+/// Returns whether accesses of the program to pinned memory are checked.
+pub fn is_protecting() -> bool {
+    jumar::check::is_protecting()
+}
+
+/// Returns whether the program is checked.
+pub fn is_checked() -> bool {
+    watcher().is_some_and(|watcher| watcher.check.is_some())
+}
+
+/// Writes the stack of the calling thread, which a signal ends, and findings that wait for the end of the process. `fault` is the
+/// address of the instruction, `script` is where the thread is in a script.
+pub fn crashed(signal: i32, fault: Option<usize>, script: Option<Script>) {
+    if let Some(Some(CallObservers {
+        check: Some(check), ..
+    })) = WATCHER.get()
+    {
+        check::crashed(check, signal, fault, script);
+    }
+}
+
 /// Called when the process ends.
 pub(crate) fn at_exit() {
     if let Some(Some(watcher)) = WATCHER.get() {

@@ -11,6 +11,8 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
+use jumar_hal::sync::{AtomicI32, Ordering};
+
 use crate::acl::observers::Script;
 
 /// `_Py_DumpTraceback`: writes the Python frames of a thread, the innermost first.
@@ -81,62 +83,53 @@ pub(super) fn script() -> Option<Script> {
         file.read_to_string(&mut text).ok()?;
         Some(text)
     });
-    of_text(&text.ok()??)
+    Script::of_dump(&text.ok()??)
 }
 
-/// Finds the program's innermost frame in what the interpreter writes. Where all frames are of packages, it is the innermost one.
-fn of_text(text: &str) -> Option<Script> {
-    let frames = || text.lines().filter_map(frame);
-    let is_own = |frame: &Script| {
-        ![
-            "/site-packages/",
-            "/dist-packages/",
-            "/lib/python",
-            "<frozen",
-        ]
-        .iter()
-        .any(|part| frame.file.contains(part))
+/// The signal on which a thread writes its Python stack, where no module `acl` has chosen one: as there, one that the system and its
+/// library leave alone.
+const SIGNAL: c_int = 61;
+
+/// The file for these stacks.
+static TOUCH_FILE: AtomicI32 = AtomicI32::new(-1);
+
+/// Lets a thread of a Python program write its stack when it touches memory that is guarded.
+pub(super) fn answer_touches() {
+    if interpreter().is_none() {
+        return;
+    }
+    // SAFETY: the name ends in a zero byte.
+    let file = unsafe { libc::memfd_create(c"jumar-python-stack".as_ptr(), libc::MFD_CLOEXEC) };
+    let Ok(descriptor) = u32::try_from(file) else {
+        return;
     };
-    frames().find(is_own).or_else(|| frames().next())
+    TOUCH_FILE.store(file, Ordering::Relaxed);
+    // SAFETY: a zeroed sigaction is a valid one.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = write_stack as extern "C" fn(c_int) as usize;
+    action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+    // SAFETY: the handler has the type that SA_SIGINFO is not set for; the earlier action is not needed.
+    let set = unsafe { libc::sigaction(SIGNAL, &raw const action, std::ptr::null_mut()) };
+    if set == 0 {
+        crate::acl::observers::set_script_signal(SIGNAL.unsigned_abs(), descriptor);
+    }
 }
 
-/// Reads `  File "app.py", line 12 in work`.
-fn frame(line: &str) -> Option<Script> {
-    let rest = line.trim_start().strip_prefix("File \"")?;
-    let (file, rest) = rest.rsplit_once("\", line ")?;
-    let (line, function) = rest.split_once(" in ")?;
-    Some(Script {
-        file: file.into(),
-        line: line.parse().ok()?,
-        function: function.into(),
-    })
+extern "C" fn write_stack(_signal: c_int) {
+    let Some(interpreter) = interpreter() else {
+        return;
+    };
+    // SAFETY: the function takes nothing, and may be called on any thread.
+    let Some(thread) = NonNull::new(unsafe { (interpreter.this_thread)() }) else {
+        return;
+    };
+    // SAFETY: the file stays open, and the thread is the calling one; the interpreter made the function for handlers of signals.
+    unsafe { (interpreter.dump)(TOUCH_FILE.load(Ordering::Relaxed), thread.as_ptr()) };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const PACKAGES: &str = r#"Stack (most recent call first):
-  File "/venv/lib/python3.11/site-packages/torch/nn/functional.py", line 2 in linear
-  File "/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 125 in forward
-"#;
-
-    #[test]
-    fn the_innermost_frame_of_the_program_is_found_behind_those_of_packages() {
-        let text = format!(
-            "{PACKAGES}  File \"/src/my \", line app.py\", line 12 in <lambda>\n  File \"/src/app.py\", line 3 in <module>\n"
-        );
-        let found = of_text(&text).expect("there is a frame of the program");
-        assert_eq!(&*found.file, "/src/my \", line app.py");
-        assert_eq!((found.line, &*found.function), (12, "<lambda>"));
-    }
-
-    #[test]
-    fn where_only_packages_run_the_innermost_frame_is_named() {
-        let found = of_text(PACKAGES).expect("there is a frame");
-        assert_eq!((found.line, &*found.function), (2, "linear"));
-        assert!(of_text("Stack (most recent call first):\n  <no Python frame>\n").is_none());
-    }
 
     #[test]
     fn a_thread_without_an_interpreter_has_no_script() {

@@ -26,7 +26,7 @@ const MOST_TOUCHES: usize = 64;
 /// How many frames of a stack are kept.
 const MOST_FRAMES: usize = 24;
 /// How much is kept of what an interpreter says of its stack.
-const SCRIPT_BYTES: usize = 512;
+const SCRIPT_BYTES: usize = 4096;
 /// How many instructions may be let through at once, on all threads together.
 const MOST_STEPS: usize = 64;
 

@@ -389,7 +389,7 @@ impl Check {
     /// Ends the call that the calling thread began last: it is back at the location `before`.
     pub fn end_call(&self, before: SourceLocation) {
         let _no_seat = self.seated(|seat, local| {
-            local.location.set(before);
+            local.last.set(local.location.replace(before));
             seat.depth.set(seat.depth.get().saturating_sub(1));
             if seat.dirty.get() && self.many.load(Ordering::Relaxed) {
                 seat.dirty.set(false);
@@ -535,6 +535,25 @@ impl Check {
     /// Returns the address that the call at a location returns to, if it is known.
     pub fn return_address(&self, location: SourceLocation) -> Option<usize> {
         self.state().locations.return_address(location)
+    }
+
+    /// Returns whether no thread is in the middle of a report to the checks.
+    pub fn is_usable(&self) -> bool {
+        self.state.0.try_lock().is_some()
+    }
+
+    /// Returns the call that the calling thread is in or made last, and where it made it.
+    pub fn last_call(&self) -> Option<(&'static str, String)> {
+        let now = here();
+        let last = LOCAL.try_with(|local| local.last.get()).unwrap_or_default();
+        let location = if now == SourceLocation::UNKNOWN {
+            last
+        } else {
+            now
+        };
+        let mut state = self.state();
+        let call = state.locations.call(location)?;
+        Some((call, state.locations.describe(location).short()))
     }
 
     /// Formats a source location as `file:line function`.

@@ -73,15 +73,29 @@ impl Report {
         finding: &Finding,
         locations: &mut SourceLocations,
     ) {
+        let is_of_pytorch = finding
+            .lines
+            .iter()
+            .any(|line| locations.is_of_pytorch(line.location));
         let lines: Vec<_> = finding
             .lines
             .iter()
             .map(|line| {
-                (
-                    line,
+                let (described, call) = (
                     locations.describe(line.location),
                     locations.call(line.location),
-                )
+                );
+                let mut line = line.clone();
+                // The adapter allocates segments for the first tensor in them, and uses them for later ones.
+                if line.label == "made"
+                    && call.is_some_and(|call| call.starts_with("aclrtMalloc"))
+                    && locations.is_of_pytorch(line.location)
+                {
+                    line.text.push_str(
+                        ", a segment of the memory pool of PyTorch, allocated for the first tensor in it",
+                    );
+                }
+                (line, described, call)
             })
             .collect();
         // What stays the same from run to run: the rule, and the lines of the program.
@@ -96,6 +110,7 @@ impl Report {
         self.errors += u64::from(rule.severity == Severity::Error);
         let fix = finding.fix.as_deref().unwrap_or(match self.chinese {
             true => rule.statement_zh,
+            false if is_of_pytorch && !rule.fix_pytorch.is_empty() => rule.fix_pytorch,
             false => rule.fix,
         });
         let title = match self.chinese {

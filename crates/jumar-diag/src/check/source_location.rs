@@ -95,6 +95,8 @@ pub(super) struct Local {
     pub(super) seat: RefCell<Option<super::Seat>>,
     /// Whether a finding was made since the last call began.
     pub(super) has_reported: Cell<bool>,
+    /// The location of the call that the thread made last.
+    pub(super) last: Cell<SourceLocation>,
 }
 
 thread_local! {
@@ -106,6 +108,7 @@ thread_local! {
             in_script: Cell::new(false),
             seat: RefCell::new(None),
             has_reported: Cell::new(false),
+            last: Cell::new(SourceLocation::UNKNOWN),
         }
     };
 }
@@ -248,8 +251,9 @@ pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     (stack, slots)
 }
 
-/// Returns the calling thread's stack: a line for each function outside of this library, the innermost first.
-pub fn stack_text() -> String {
+/// Returns the calling thread's stack: a line for each function outside of this library, the innermost first. `fault` is the address of
+/// the instruction that a signal interrupted, where the caller is its handler.
+pub fn stack_text(fault: Option<usize>) -> String {
     const MOST: usize = 24;
     let script = LOCAL
         .try_with(|local| local.script.borrow().clone())
@@ -262,10 +266,15 @@ pub fn stack_text() -> String {
     let mut lines = Vec::new();
     let see = |frame: &backtrace::Frame| {
         let address = frame.ip().addr();
+        if Some(address) == fault {
+            // What the system put between the fault and its handler.
+            lines.clear();
+        }
         if address != 0 && !(own.0..own.1).contains(&address) {
-            // Where a signal came, the address is the instruction's own; elsewhere the one behind the call.
+            // Where a signal came, the address is the instruction's own; elsewhere the one behind the call, whose line is looked up one
+            // byte before it.
             let mut frames = [0; DEPTH];
-            frames[0] = address;
+            frames[0] = address + usize::from(Some(address) == fault);
             let described = resolve(&Stack {
                 frames,
                 ..Stack::default()
@@ -275,7 +284,7 @@ pub fn stack_text() -> String {
         lines.len() < MOST
     };
     outside(|| backtrace::trace(see));
-    // What the system put between the fault and its handler.
+    // Functions of the system, where one of them failed or ended the process.
     let program = lines.iter().position(|line| line.contains(':'));
     for line in &lines[program.unwrap_or(0)..] {
         text.push_str(line);
@@ -356,7 +365,8 @@ impl Described {
 }
 
 /// Libraries that keep a runtime and its objects for a whole process, which a program that uses them cannot change.
-const FRAMEWORKS: [&str; 2] = ["libtorch_npu.so", "libonnxruntime_providers_cann.so"];
+const FRAMEWORKS: [&str; 2] = [PYTORCH, "libonnxruntime_providers_cann.so"];
+const PYTORCH: &str = "libtorch_npu.so";
 
 /// Every location that was seen.
 #[derive(Default)]
@@ -364,8 +374,8 @@ pub(super) struct SourceLocations {
     known: HashMap<(Stack, &'static str), SourceLocation>,
     stacks: Vec<(Stack, &'static str)>,
     described: HashMap<SourceLocation, Described>,
-    /// Whether a return address lies in a framework's library.
-    frameworks: HashMap<usize, bool>,
+    /// The framework in whose library a return address lies.
+    frameworks: HashMap<usize, Option<&'static str>>,
 }
 
 impl SourceLocations {
@@ -412,11 +422,24 @@ impl SourceLocations {
         let Some(address) = self.stack(location).map(|(stack, _)| stack.frames[0]) else {
             return false;
         };
+        self.framework(address).is_some()
+    }
+
+    /// Returns whether PyTorch's adapter made a call.
+    pub(super) fn is_of_pytorch(&mut self, location: SourceLocation) -> bool {
+        let frames = self.stack(location).map(|(stack, _)| stack.frames);
+        let frames = frames.unwrap_or_default();
+        let mut frames = frames.into_iter().filter(|frame| *frame != 0);
+        frames.any(|frame| self.framework(frame) == Some(PYTORCH))
+    }
+
+    /// Returns the framework in whose library a return address lies.
+    fn framework(&mut self, address: usize) -> Option<&'static str> {
         *self.frameworks.entry(address).or_insert_with(|| {
             let maps = Mapping::all();
             let map = maps.iter().find(|map| map.contains(address));
-            let name = map.and_then(|map| map.path.rsplit('/').next());
-            name.is_some_and(|name| FRAMEWORKS.contains(&name))
+            let name = map.and_then(|map| map.path.rsplit('/').next())?;
+            FRAMEWORKS.into_iter().find(|known| *known == name)
         })
     }
 

@@ -117,12 +117,9 @@ impl Races {
             guarded.span.address() - start,
             guarded.span.end() - start
         );
-        let (rule, fix) = match guarded.writes {
-            true => ("JMR-SYNC-004", "touch it behind the wait"),
-            false => (
-                "JMR-SYNC-003",
-                "wait for the stream, or alternate two buffers",
-            ),
+        let rule = match guarded.writes {
+            true => "JMR-SYNC-004",
+            false => "JMR-SYNC-003",
         };
         let line = |label, location, text| Line {
             label,
@@ -154,7 +151,7 @@ impl Races {
                 "a synchronise of stream#{} between {} and this",
                 guarded.stream, guarded.call
             )),
-            fix: Some(fix.to_owned()),
+            fix: None,
         })
     }
 }
@@ -239,16 +236,29 @@ impl Check {
 }
 
 impl Script {
-    /// Reads the first line of what Python's fault handler writes of a stack: `  File "a.py", line 3 in main`.
+    /// Finds the program's innermost frame in what Python's fault handler writes of a stack: `  File "a.py", line 3 in main`. Frames of
+    /// packages and of the interpreter's library are left out; where there are no others, it is the innermost one.
     #[must_use]
     pub fn of_dump(text: &str) -> Option<Script> {
-        let (_, rest) = text.split_once("  File \"")?;
-        let (file, rest) = rest.split_once("\", line ")?;
-        let (line, rest) = rest.split_once(" in ")?;
+        const OTHERS: [&str; 4] = [
+            "/site-packages/",
+            "/dist-packages/",
+            "/lib/python",
+            "<frozen",
+        ];
+        let frames = || text.lines().filter_map(Script::of_frame);
+        let is_own = |frame: &Script| !OTHERS.iter().any(|part| frame.file.contains(part));
+        frames().find(is_own).or_else(|| frames().next())
+    }
+
+    fn of_frame(line: &str) -> Option<Script> {
+        let rest = line.trim_start().strip_prefix("File \"")?;
+        let (file, rest) = rest.rsplit_once("\", line ")?;
+        let (line, function) = rest.split_once(" in ")?;
         Some(Script {
             file: file.into(),
             line: line.parse().ok()?,
-            function: rest.lines().next().unwrap_or_default().into(),
+            function: function.into(),
         })
     }
 }
@@ -264,5 +274,28 @@ mod tests {
         assert_eq!((&*script.file, script.line), ("/a b/c.py", 12));
         assert_eq!(&*script.function, "fill");
         assert_eq!(Script::of_dump("Stack (most recent call first):\n"), None);
+    }
+    const PACKAGES: &str = r#"Stack (most recent call first):
+  File "/usr/lib/python3.11/ctypes/__init__.py", line 517 in string_at
+  File "/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 125 in forward
+"#;
+
+    #[test]
+    fn the_innermost_frame_of_the_program_is_found_behind_those_of_packages() {
+        let text = format!(
+            "{PACKAGES}  File \"/src/my \", line app.py\", line 12 in <lambda>\n  File \"/src/app.py\", line 3 in <module>\n"
+        );
+        let found = Script::of_dump(&text).expect("there is a frame of the program");
+        assert_eq!(&*found.file, "/src/my \", line app.py");
+        assert_eq!((found.line, &*found.function), (12, "<lambda>"));
+    }
+
+    #[test]
+    fn where_only_packages_run_the_innermost_frame_is_named() {
+        let found = Script::of_dump(PACKAGES).expect("there is a frame");
+        assert_eq!((found.line, &*found.function), (517, "string_at"));
+        assert!(
+            Script::of_dump("Stack (most recent call first):\n  <no Python frame>\n").is_none()
+        );
     }
 }

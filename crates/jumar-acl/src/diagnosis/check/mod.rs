@@ -21,7 +21,7 @@ mod unread;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use jumar::check::{Check, Finding, Query, SourceLocation};
+use jumar::check::{Check, Finding, Query, Script, SourceLocation};
 use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::observers::MOST;
@@ -594,6 +594,36 @@ fn set_device(device: usize, change: impl FnOnce(&mut (i64, i64))) {
             devices.resize(device + 1, (0, 0));
         }
         change(&mut devices[device]);
+    }
+}
+
+/// Writes where a program crashed: the stack of the thread, and the call that it made last. `fault` is the address of the instruction,
+/// `script` is where the thread's interpreter is.
+pub(crate) fn crashed(check: &Check, signal: i32, fault: Option<usize>, script: Option<Script>) {
+    const NAMES: [(i32, &str); 5] = [
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (11, "SIGSEGV"),
+    ];
+    let name = NAMES.iter().find(|(number, _)| *number == signal);
+    let name = name.map_or("a signal", |(_, name)| name);
+    let mut text = format!("jumar check: the program crashes with {name} ({signal})\n");
+    if script.is_some() {
+        jumar::check::set_script(script);
+    }
+    for line in jumar::check::stack_text(fault).lines() {
+        text.push_str(&format!("  at       {line}\n"));
+    }
+    // A crash inside the checks may have left their lock behind.
+    let is_usable = check.is_usable();
+    if is_usable && let Some((call, location)) = check.last_call() {
+        text.push_str(&format!("  last     {location}\n           {call}\n"));
+    }
+    eprint!("{text}");
+    if is_usable {
+        unread::report(check);
     }
 }
 

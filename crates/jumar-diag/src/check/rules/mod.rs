@@ -44,6 +44,8 @@ pub struct Rule {
     pub statement_zh: &'static str,
     /// What to do.
     pub fix: &'static str,
+    /// What to do in a program that uses PyTorch; empty: the same.
+    pub fix_pytorch: &'static str,
 }
 
 /// Reads a list of rules: ids or their beginnings, with commas between them, or `all`.

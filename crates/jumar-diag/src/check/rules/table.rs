@@ -12,6 +12,7 @@ pub static RULES: &[Rule] = &[
         statement: "A call failed, the program continued without a look at its result, and the thread did not ask for the error later (aclGetRecentErrMsg, aclrtGetLastError). Reported when the process ends, for calls whose failure no other rule explains.",
         statement_zh: "调用失败后程序没有检查其返回值就继续执行，该线程之后也没有查询错误（aclGetRecentErrMsg、aclrtGetLastError）。在进程结束时报告，仅针对其他规则没有解释的失败。",
         fix: "compare the result with ACL_SUCCESS, and print aclGetRecentErrMsg where it differs",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-001",
@@ -20,6 +21,7 @@ pub static RULES: &[Rule] = &[
         statement: "While a stream is being captured neither it nor its events, its device or its context may be synchronised or queried, in any mode.",
         statement_zh: "捕获期间，无论何种模式，都不得同步或查询被捕获的流及其事件、设备和 Context。",
         fix: "move the wait after the capture",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-002",
@@ -28,6 +30,7 @@ pub static RULES: &[Rule] = &[
         statement: "While a capture is on, synchronous memory calls of the same context are refused as the capture mode says, on other threads too in GLOBAL mode.",
         statement_zh: "捕获期间，同一 Context 内的同步内存接口会按捕获模式被拒绝；GLOBAL 模式下其他线程同样受限。",
         fix: "copy before the capture, or exchange this thread to RELAXED",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-004",
@@ -36,6 +39,7 @@ pub static RULES: &[Rule] = &[
         statement: "Host memory of a captured copy must come from the acl host allocator.",
         statement_zh: "被捕获的复制所用主机内存必须由 acl 锁页接口申请。",
         fix: "aclrtMallocHost",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-005",
@@ -44,6 +48,7 @@ pub static RULES: &[Rule] = &[
         statement: "The default stream can be neither captured nor pulled into a capture.",
         statement_zh: "默认流既不能被捕获，也不能被引入捕获。",
         fix: "capture a created stream",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-006",
@@ -52,6 +57,7 @@ pub static RULES: &[Rule] = &[
         statement: "The stream must not be capturing already, must not be bound to a model, must belong to the current context, and the mode must be one of three.",
         statement_zh: "该流不得已处于捕获状态或已绑定模型，必须属于当前 Context，且模式必须为三种之一。",
         fix: "end the first capture",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-007",
@@ -60,6 +66,7 @@ pub static RULES: &[Rule] = &[
         statement: "End a capture on the stream and, unless RELAXED, on the thread that began it; otherwise the capture is discarded.",
         statement_zh: "结束捕获必须使用开始捕获的流；非 RELAXED 模式下还必须在同一线程，否则捕获会被丢弃。",
         fix: "end on the beginning thread, or use RELAXED",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-008",
@@ -68,6 +75,7 @@ pub static RULES: &[Rule] = &[
         statement: "Every stream pulled into a capture must return to the origin through an event before the end, with no task after its last record.",
         statement_zh: "被引入捕获的每条流都必须在结束前通过事件回到主流，且最后一次记录之后不得再有任务。",
         fix: "record on s2 last, wait on the origin",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-009",
@@ -76,6 +84,7 @@ pub static RULES: &[Rule] = &[
         statement: "Inside a capture a stream may wait only for events recorded in the same capture, unless the external mode is used.",
         statement_zh: "捕获中只能等待同一次捕获内记录的事件，除非使用外部模式。",
         fix: "synchronise before the capture, or an external event",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-010",
@@ -84,6 +93,7 @@ pub static RULES: &[Rule] = &[
         statement: "Fork and join of a capture take events of aclrtCreateEventExWithFlag made with ACL_EVENT_SYNC; the only classic event allowed is the external one of the task-update flow.",
         statement_zh: "捕获的分叉与汇合必须使用由 aclrtCreateEventExWithFlag 创建且带 ACL_EVENT_SYNC 的事件；经典事件中仅任务更新流程的 EXTERNAL 事件例外。",
         fix: "create the event with the Ex call",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-011",
@@ -92,6 +102,7 @@ pub static RULES: &[Rule] = &[
         statement: "A stream that belongs to one capture must not wait for an event of another capture.",
         statement_zh: "属于某次捕获的流不得等待另一捕获中的事件。",
         fix: "one event set per capture",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-012",
@@ -100,6 +111,7 @@ pub static RULES: &[Rule] = &[
         statement: "After a captured record or wait failed the capture is invalid and yields no graph; end it and start again.",
         statement_zh: "捕获中的记录或等待失败后，捕获即失效且不会产生图；应结束后重新开始。",
         fix: "check each call, end and restart",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-015",
@@ -108,6 +120,7 @@ pub static RULES: &[Rule] = &[
         statement: "A task group is opened and closed on a capturing stream, is not nested, and holds single-operator launches only.",
         statement_zh: "任务组必须在捕获中的流上成对开启与关闭，不得嵌套，且只包含单算子任务。",
         fix: "close the group first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-018",
@@ -116,6 +129,7 @@ pub static RULES: &[Rule] = &[
         statement: "Execute a graph only after its capture or build ended, on an uncaptured, unbound stream of the same context; a time limit is -1 or positive milliseconds.",
         statement_zh: "只能在捕获或构建结束后，于同一 Context 内未捕获且未绑定的流上执行图；超时取 -1 或正的毫秒数。",
         fix: "end the capture first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-019",
@@ -124,6 +138,7 @@ pub static RULES: &[Rule] = &[
         statement: "Wait for all executions before destroying a graph; the call waits ten seconds and then fails.",
         statement_zh: "销毁图之前须等待其所有执行完成；该接口最多等待十秒。",
         fix: "synchronise the stream first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CAP-025",
@@ -132,6 +147,7 @@ pub static RULES: &[Rule] = &[
         statement: "Destroy graphs that are no longer replayed: each holds streams, notifies and memory.",
         statement_zh: "不再重放的图应及时销毁：每个图都占用流、通知与内存。",
         fix: "keep a cache with eviction",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CB-001",
@@ -140,6 +156,7 @@ pub static RULES: &[Rule] = &[
         statement: "A callback must not allocate, free, submit, abort or synchronise: the stream that would serve the call is waiting for the callback.",
         statement_zh: "回调中不得申请或释放资源、下发或终止任务、进行同步：能处理这些调用的流正在等待该回调返回。",
         fix: "set a flag and do the work on another thread",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CB-002",
@@ -148,6 +165,7 @@ pub static RULES: &[Rule] = &[
         statement: "One stream has at most one callback thread.",
         statement_zh: "一条流最多只能绑定一个回调线程。",
         fix: "unsubscribe first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CB-006",
@@ -156,6 +174,7 @@ pub static RULES: &[Rule] = &[
         statement: "Subscribe a thread for the stream before launching a callback on it.",
         statement_zh: "在流上下发回调之前，必须先为该流订阅处理线程。",
         fix: "subscribe first, or aclrtLaunchHostFunc",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CB-008",
@@ -164,6 +183,7 @@ pub static RULES: &[Rule] = &[
         statement: "The subscribed thread must call aclrtProcessReport in a loop; otherwise a blocking callback blocks its stream forever.",
         statement_zh: "被订阅的线程必须循环调用 aclrtProcessReport；否则阻塞型回调会使流永远停住。",
         fix: "stop polling only after unsubscribing",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CB-009",
@@ -172,6 +192,7 @@ pub static RULES: &[Rule] = &[
         statement: "Only a subscribed thread may poll, with a limit of -1 or a positive number of milliseconds.",
         statement_zh: "只有被订阅的线程才能轮询，超时取 -1 或正的毫秒数。",
         fix: "poll on the thread whose id was subscribed",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-001",
@@ -180,6 +201,7 @@ pub static RULES: &[Rule] = &[
         statement: "The n-th operation of a communicator must be the same on all ranks: the function, the count, the data type, the reduction and the root. The two ends of a transfer must have the same count and data type.",
         statement_zh: "同一通信域内各 rank 的第 n 个操作必须一致：函数、数据个数、数据类型、归约方式与 root 均须相同；一次收发的两端须具有相同的个数与数据类型。",
         fix: "call the same operations in the same order, with the same arguments, on every rank",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-002",
@@ -188,6 +210,7 @@ pub static RULES: &[Rule] = &[
         statement: "An operation ends when every rank that takes part in it has called it. A rank that skips the call, ends, destroys its communicator, or waits for another operation of the others blocks all of them.",
         statement_zh: "所有参与的 rank 都调用之后，操作才能完成。某个 rank 未调用、已退出、已销毁通信域，或正在等待其他 rank 的另一个操作时，其余 rank 将一直阻塞。",
         fix: "call the operation on every rank; pair sends with receives, in a group where both ends send first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-003",
@@ -196,6 +219,7 @@ pub static RULES: &[Rule] = &[
         statement: "The operations of a communicator must run one after the other. On two streams, the second stream must wait for the first.",
         statement_zh: "同一通信域的操作必须依次执行；若使用两条流，后一条流必须先等待前一条流。",
         fix: "use one stream for each communicator, or record an event and let the other stream wait for it",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-004",
@@ -204,6 +228,7 @@ pub static RULES: &[Rule] = &[
         statement: "A communicator is destroyed once and not used afterwards.",
         statement_zh: "通信域只能销毁一次，销毁之后不得再使用。",
         fix: "keep one owner, and destroy after the last call",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-005",
@@ -212,6 +237,7 @@ pub static RULES: &[Rule] = &[
         statement: "A communicator keeps memory, and a process keeps a thread for it, until HcclCommDestroy.",
         statement_zh: "通信域在调用 HcclCommDestroy 之前会一直占用内存与线程。",
         fix: "call HcclCommDestroy on every rank",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-006",
@@ -220,6 +246,7 @@ pub static RULES: &[Rule] = &[
         statement: "HcclGroupEnd must follow HcclGroupStart on the same thread. The sends, receives and communicators of a group that has no end are dropped, and the other ranks wait for them.",
         statement_zh: "HcclGroupEnd 必须与 HcclGroupStart 在同一线程配对。没有结束的组内收发与通信域创建都会被丢弃，其他 rank 将一直等待。",
         fix: "call HcclGroupEnd before the thread ends, on error paths too",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-007",
@@ -228,6 +255,7 @@ pub static RULES: &[Rule] = &[
         statement: "The operations of captured models and those that are queued at once are counted apart: cards do not support both in one communicator.",
         statement_zh: "模型捕获中的集合操作与直接下发的集合操作分别计数；硬件不支持在同一通信域内混用两者。",
         fix: "create a second communicator for the captured models",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COMM-008",
@@ -236,6 +264,7 @@ pub static RULES: &[Rule] = &[
         statement: "The operations of all communicators of a device must be called one after the other, in the same order on every rank. Two threads that call at the same time have no order.",
         statement_zh: "同一设备上所有通信域的操作必须依次调用，且各 rank 的顺序一致；两个线程同时调用时没有确定的顺序。",
         fix: "call all operations of a device from one thread, or hold a lock around each call",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COPY-001",
@@ -244,6 +273,7 @@ pub static RULES: &[Rule] = &[
         statement: "The kind must say where source and target really are; the runtime corrects some mismatches silently and refuses others.",
         statement_zh: "kind 必须与源、目的地址的真实位置一致；运行时会静默纠正一部分不一致并拒绝另一部分。",
         fix: "use the true kind, or ACL_MEMCPY_DEFAULT",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COPY-002",
@@ -252,6 +282,7 @@ pub static RULES: &[Rule] = &[
         statement: "The count must not exceed destMax (maxCount), and destMax must be the true size of the target.",
         statement_zh: "复制或设置的长度不得超过 destMax（maxCount），且 destMax 必须是目的内存的真实大小。",
         fix: "pass the size of the target as destMax",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COPY-003",
@@ -260,6 +291,7 @@ pub static RULES: &[Rule] = &[
         statement: "destMax is a promise about the target; passing the source size there hides an overflow.",
         statement_zh: "destMax 表示目的内存的实际大小；填写源数据大小会掩盖越界。",
         fix: "pass the allocated size",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COPY-009",
@@ -268,6 +300,7 @@ pub static RULES: &[Rule] = &[
         statement: "Source and target must not overlap; only an identical address is accepted, as a no-op.",
         statement_zh: "源与目的区间不得重叠；只有地址完全相同时会作为空操作接受。",
         fix: "copy through a second buffer",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-COPY-010",
@@ -276,6 +309,7 @@ pub static RULES: &[Rule] = &[
         statement: "The whole range of a copy has to be memory of the process; beyond its end the copy stops the process with a signal.",
         statement_zh: "复制的整个区间必须是本进程已映射的内存；越界访问会使进程因信号终止。",
         fix: "pass the length of the memory that is there",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CTX-001",
@@ -284,6 +318,7 @@ pub static RULES: &[Rule] = &[
         statement: "Each thread must call aclrtSetDevice or aclrtSetCurrentContext before it uses streams, events or device memory; contexts are not inherited from the creating thread.",
         statement_zh: "每个线程在使用流、事件或设备内存之前，必须先调用 aclrtSetDevice 或 aclrtSetCurrentContext；Context 不会从创建它的线程继承。",
         fix: "set the device or the context at the start of the thread",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CTX-003",
@@ -292,6 +327,7 @@ pub static RULES: &[Rule] = &[
         statement: "aclrtSetDevice makes the primary context current and drops a context that was set or created on this thread before.",
         statement_zh: "aclrtSetDevice 会把主 Context 设为当前，并丢弃本线程此前设置或创建的 Context。",
         fix: "call aclrtSetCurrentContext(c) after it",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CTX-005",
@@ -300,6 +336,7 @@ pub static RULES: &[Rule] = &[
         statement: "A context may be destroyed once, by one thread.",
         statement_zh: "同一个 Context 只能被销毁一次，且只能由一个线程销毁。",
         fix: "keep one owner",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CTX-006",
@@ -308,6 +345,7 @@ pub static RULES: &[Rule] = &[
         statement: "The context argument must not be null.",
         statement_zh: "Context 参数不得为空。",
         fix: "test the handle first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CTX-007",
@@ -316,6 +354,7 @@ pub static RULES: &[Rule] = &[
         statement: "A context that was destroyed, or whose device was reset, must not be made current.",
         statement_zh: "已销毁的 Context，或其设备已被复位的 Context，不得再设为当前。",
         fix: "create a new context after the reset",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CTX-009",
@@ -324,6 +363,7 @@ pub static RULES: &[Rule] = &[
         statement: "Streams and events of a context must be destroyed before the context; otherwise pending work is dropped and the handles become stale.",
         statement_zh: "必须先销毁 Context 中的流和事件，再销毁 Context；否则未完成的任务会被丢弃，句柄随之失效。",
         fix: "destroy streams first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-CTX-010",
@@ -332,6 +372,7 @@ pub static RULES: &[Rule] = &[
         statement: "Each aclrtCreateContext needs an aclrtDestroyContext; every context also holds at least one stream.",
         statement_zh: "每次 aclrtCreateContext 都要有对应的 aclrtDestroyContext；每个 Context 还至少占用一条流。",
         fix: "reuse or destroy the context",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DATASET-002",
@@ -340,6 +381,7 @@ pub static RULES: &[Rule] = &[
         statement: "Each buffer must be as large as the tensor; the tolerance of 64 bytes on some paths must not be relied on.",
         statement_zh: "每个缓冲区必须不小于张量大小；部分路径的 64 字节宽容不可依赖。",
         fix: "use aclmdlGetInputSizeByIndex",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DATASET-003",
@@ -348,6 +390,7 @@ pub static RULES: &[Rule] = &[
         statement: "Data sets and the buffers in them must not be null.",
         statement_zh: "数据集及其中的缓冲区均不得为空。",
         fix: "build both data sets first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DATASET-004",
@@ -356,6 +399,7 @@ pub static RULES: &[Rule] = &[
         statement: "A data set keeps the pointer: destroy its buffers after the last execution, then the set.",
         statement_zh: "数据集只保存指针：应在最后一次执行之后先销毁其缓冲区对象，再销毁数据集。",
         fix: "destroy at the end",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DEV-001",
@@ -364,6 +408,7 @@ pub static RULES: &[Rule] = &[
         statement: "A device number must lie between 0 and aclrtGetDeviceCount minus 1.",
         statement_zh: "设备号必须在 0 到 aclrtGetDeviceCount 减 1 之间。",
         fix: "ask aclrtGetDeviceCount",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DEV-005",
@@ -372,6 +417,7 @@ pub static RULES: &[Rule] = &[
         statement: "Every aclrtResetDevice releases one aclrtSetDevice. Once the count is zero a further reset, forced or not, is refused.",
         statement_zh: "每次 aclrtResetDevice 对应一次 aclrtSetDevice；计数为零后再次复位（无论是否强制）都会失败。",
         fix: "pair the calls",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DEV-009",
@@ -380,6 +426,7 @@ pub static RULES: &[Rule] = &[
         statement: "After the last reset nothing of the primary context may be used; a thread that needs the device must call aclrtSetDevice again.",
         statement_zh: "最后一次复位之后不得再使用主 Context 中的任何资源；仍需该设备的线程必须重新调用 aclrtSetDevice。",
         fix: "join the workers before the reset",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DVPP-001",
@@ -388,6 +435,7 @@ pub static RULES: &[Rule] = &[
         statement: "Width, height, strides, format, region and size of an image must fit together, lie within the limits of the card, and name one allocation of device memory. The call is refused, and nothing is queued. An output that is too small for a decoded frame fails the frame: its callback gets the result code 4, and in the second interface its frame_flag is 1.",
         statement_zh: "图像的宽、高、跨距、格式、区域与内存大小必须相互一致、不超过硬件规格，并且位于同一块设备内存之内；否则调用被拒绝，任务不会下发。视频解码输出内存不足时，该帧失败，回调得到的返回码为 4；第二套接口中该帧的 frame_flag 为 1。",
         fix: "round the width stride up to the alignment of the card, and allocate the size that format and strides need",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DVPP-002",
@@ -396,6 +444,7 @@ pub static RULES: &[Rule] = &[
         statement: "A channel is open from acldvppCreateChannel to acldvppDestroyChannel, a channel for video from aclvdecCreateChannel or aclvencCreateChannel to the function that destroys it. Its description outlives it, and names no channel before and afterwards. In the second interface, the number of a channel is valid from hi_mpi_..._create_chn to hi_mpi_..._destroy_chn.",
         statement_zh: "图像通道仅在 acldvppCreateChannel 与 acldvppDestroyChannel 之间可用；通道描述可以继续存在，但不再对应任何通道。第二套接口中，通道号仅在 hi_mpi_..._create_chn 与 hi_mpi_..._destroy_chn 之间有效。",
         fix: "destroy the channel after the last call that uses it",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DVPP-003",
@@ -404,6 +453,7 @@ pub static RULES: &[Rule] = &[
         statement: "Descriptions, batches, regions and configurations of images are destroyed once and not used afterwards. A call reads them before it returns, so they may be destroyed while its task is queued. A frame and a stream of the second interface are released once.",
         statement_zh: "图像描述、批描述、区域与配置对象只能销毁一次，销毁之后不得再使用。调用返回之前已读取这些对象，因此任务排队期间可以销毁它们。第二套接口的帧与码流只能释放一次。",
         fix: "keep one owner, and destroy after the last call",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-DVPP-004",
@@ -412,6 +462,7 @@ pub static RULES: &[Rule] = &[
         statement: "From aclvdecSendFrame to the callback of the packet, its two descriptions and the memory of its output belong to the channel. They must be neither changed nor destroyed nor freed. In the second interface, the memory of a packet and of its output belongs to the channel until hi_mpi_vdec_get_frame or hi_mpi_pngd_get_image_data has returned the frame, and the memory of a frame until hi_mpi_venc_get_stream has returned its stream.",
         statement_zh: "从 aclvdecSendFrame 到该帧回调开始之前，码流描述、图像描述以及输出内存均由通道使用，不得修改、销毁或释放。第二套接口中，码流内存与输出内存在 hi_mpi_vdec_get_frame 或 hi_mpi_pngd_get_image_data 返回该帧之前、图像内存在 hi_mpi_venc_get_stream 返回其码流之前均由通道使用。",
         fix: "release or reuse them inside the callback, after the frame or stream was fetched, or after the end of the channel",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-001",
@@ -420,6 +471,7 @@ pub static RULES: &[Rule] = &[
         statement: "Record an event before another stream waits for it. Depending on the kind of event, the wait is a no-op, an error, or blocks until the event is recorded.",
         statement_zh: "应先记录事件再让其他流等待。对未记录的事件，等待的结果因事件类型而异：空操作、报错或一直阻塞。",
         fix: "record first, or hand the event over after the record",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-002",
@@ -428,6 +480,7 @@ pub static RULES: &[Rule] = &[
         statement: "Only events made with ACL_EVENT_SYNC (or by aclrtCreateEvent) can be waited for by a stream.",
         statement_zh: "只有带 ACL_EVENT_SYNC 标志（或由 aclrtCreateEvent 创建）的事件才能被流等待。",
         fix: "add ACL_EVENT_SYNC",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-003",
@@ -436,6 +489,7 @@ pub static RULES: &[Rule] = &[
         statement: "aclrtResetEvent takes only events of aclrtCreateEventWithFlag with ACL_EVENT_SYNC; on a default event the result is undefined.",
         statement_zh: "aclrtResetEvent 仅支持由 aclrtCreateEventWithFlag 创建且带 ACL_EVENT_SYNC 的事件；用于默认事件时行为未定义。",
         fix: "record again instead of resetting",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-005",
@@ -444,6 +498,7 @@ pub static RULES: &[Rule] = &[
         statement: "Events of aclrtCreateEventExWithFlag cannot be asked through aclrtQueryEvent or aclrtQueryEventWaitStatus; use aclrtQueryEventStatus.",
         statement_zh: "由 aclrtCreateEventExWithFlag 创建的事件不能用 aclrtQueryEvent 或 aclrtQueryEventWaitStatus 查询，应使用 aclrtQueryEventStatus。",
         fix: "call aclrtQueryEventStatus",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-006",
@@ -452,6 +507,7 @@ pub static RULES: &[Rule] = &[
         statement: "Both events must be made with ACL_EVENT_TIME_LINE (or by aclrtCreateEvent), recorded and complete before the time between them is asked.",
         statement_zh: "两个事件都必须带 ACL_EVENT_TIME_LINE（或由 aclrtCreateEvent 创建）、已记录且已完成，才能查询时间差。",
         fix: "aclrtSynchronizeEvent(end) first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-008",
@@ -460,6 +516,7 @@ pub static RULES: &[Rule] = &[
         statement: "The flag must be a non-empty set of known bits; EXTERNAL, DEVICE_USE_ONLY and IPC each stand alone, and the Ex form takes neither EXTERNAL nor DEVICE_USE_ONLY.",
         statement_zh: "标志必须是非空的已知位组合；EXTERNAL、DEVICE_USE_ONLY、IPC 只能单独使用，且 Ex 接口不接受 EXTERNAL 与 DEVICE_USE_ONLY。",
         fix: "create one event per purpose",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-012",
@@ -468,6 +525,7 @@ pub static RULES: &[Rule] = &[
         statement: "An event is recorded on a stream whose context is current.",
         statement_zh: "事件只能记录到当前 Context 所属的流上。",
         fix: "switch the context first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-015",
@@ -476,6 +534,7 @@ pub static RULES: &[Rule] = &[
         statement: "The event must not be null or destroyed.",
         statement_zh: "事件参数不得为空，且必须仍然有效。",
         fix: "clear the variable when it is destroyed",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-017",
@@ -484,6 +543,7 @@ pub static RULES: &[Rule] = &[
         statement: "A device has 1023 to 65536 events by model. Sync events take one at creation, others at the record, which then blocks until one is free.",
         statement_zh: "每个设备的事件数量为 1023 至 65536（按型号）。SYNC 事件在创建时占用，其他事件在记录时占用，资源不足时记录会阻塞。",
         fix: "reuse a small set of events",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-018",
@@ -492,6 +552,7 @@ pub static RULES: &[Rule] = &[
         statement: "Every created event must be destroyed.",
         statement_zh: "每个创建的事件都必须被销毁。",
         fix: "create them once",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-020",
@@ -500,6 +561,7 @@ pub static RULES: &[Rule] = &[
         statement: "Synchronising an event that was not recorded returns at once and orders nothing.",
         statement_zh: "同步一个从未记录过的事件会立即返回，不能说明任何任务已完成。",
         fix: "record the event after the work",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-EVENT-023",
@@ -508,6 +570,7 @@ pub static RULES: &[Rule] = &[
         statement: "An event made by aclrtCreateEventWithFlag with ACL_EVENT_SYNC stays set from its first record until aclrtResetEvent: a wait passes although a newer record is pending. Events made by aclrtCreateEvent or aclrtCreateEventExWithFlag move to each new record.",
         statement_zh: "由 aclrtCreateEventWithFlag 以 ACL_EVENT_SYNC 创建的事件，从第一次记录起一直保持置位，直到调用 aclrtResetEvent；即使新的记录尚未完成，等待也会立即通过。由 aclrtCreateEvent 或 aclrtCreateEventExWithFlag 创建的事件则以最新的记录为准。",
         fix: "create the event with aclrtCreateEventExWithFlag, or queue aclrtResetEvent on the waiting stream behind each wait",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-FILE-001",
@@ -516,6 +579,7 @@ pub static RULES: &[Rule] = &[
         statement: "A function that writes a file overwrites what is there. A path that climbs out of the working folder, or names an existing file elsewhere, may destroy what the program did not make.",
         statement_zh: "写文件的函数会覆盖已有文件。路径若跳出工作目录，或指向别处的已有文件，可能毁坏并非本程序创建的内容。",
         fix: "name a file in the working folder, or a new one",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-FORK-001",
@@ -524,6 +588,7 @@ pub static RULES: &[Rule] = &[
         statement: "A process that has initialised acl or set a device must not fork and use acl in the child; spawn a new process.",
         statement_zh: "已初始化 acl 或设置设备的进程，不得 fork 后在子进程中继续使用 acl；应以 spawn 方式启动新进程。",
         fix: "multiprocessing.set_start_method(\"spawn\")",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-GE-001",
@@ -532,6 +597,7 @@ pub static RULES: &[Rule] = &[
         statement: "Delete every ge::Session, or call GEFinalize, which ends them: until then a session holds its graphs, their weights and their memory on the device.",
         statement_zh: "必须销毁每个 ge::Session 或调用 GEFinalize（它会结束所有会话）：在此之前，会话一直占用其图、权重以及设备内存。",
         fix: "delete the session, then call GEFinalize",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-GE-002",
@@ -540,6 +606,7 @@ pub static RULES: &[Rule] = &[
         statement: "GEFinalize ends every session; what is called on one later, or to make one, is refused until GEInitialize is called again.",
         statement_zh: "GEFinalize 会结束所有会话；之后再使用会话或创建会话都会被拒绝，直到再次调用 GEInitialize。",
         fix: "call GEFinalize last",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-HOST-001",
@@ -548,6 +615,7 @@ pub static RULES: &[Rule] = &[
         statement: "aclrtMallocHost needs a current context although the memory is on the host.",
         statement_zh: "aclrtMallocHost 虽然申请主机内存，仍需要当前 Context。",
         fix: "set the device first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-HOST-002",
@@ -556,6 +624,7 @@ pub static RULES: &[Rule] = &[
         statement: "Pinned host memory must be freed with aclrtFreeHost.",
         statement_zh: "锁页主机内存必须用 aclrtFreeHost 释放。",
         fix: "aclrtFreeHost, once for each aclrtMallocHost; a buffer that is kept and reused is freed at the end",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-HOST-004",
@@ -564,6 +633,7 @@ pub static RULES: &[Rule] = &[
         statement: "Only the address that was registered may be unregistered, once.",
         statement_zh: "只能对已注册的地址取消注册，且只能一次。",
         fix: "keep the registered address",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-001",
@@ -572,6 +642,7 @@ pub static RULES: &[Rule] = &[
         statement: "A second aclInit before aclFinalize only increments a reference count and returns the repeat code. Treat that code as success, and initialise in one component only.",
         statement_zh: "在去初始化之前再次调用 aclInit 只会增加引用计数并返回重复初始化码；应把该返回值当作成功处理，并由唯一的模块负责初始化。",
         fix: "accept 100002, or initialise only in main",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-002",
@@ -580,6 +651,7 @@ pub static RULES: &[Rule] = &[
         statement: "Every aclInit of a process must carry the same configuration: while the library is up a different file is ignored, and after a finalise it is refused.",
         statement_zh: "同一进程内各次 aclInit 的配置必须一致：已初始化时新的配置被忽略，去初始化之后再用不同配置则会被拒绝。",
         fix: "use one configuration for the whole process",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-003",
@@ -588,6 +660,7 @@ pub static RULES: &[Rule] = &[
         statement: "The path given to aclInit must resolve to a readable regular file of at most 10 MB; a null or empty path means defaults.",
         statement_zh: "传给 aclInit 的路径必须指向可读的普通文件且不超过 10 MB；空指针或空串表示使用默认配置。",
         fix: "pass an absolute path, or NULL when the defaults will do",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-004",
@@ -596,6 +669,7 @@ pub static RULES: &[Rule] = &[
         statement: "The configuration must be valid JSON whose objects and arrays nest at most ten deep.",
         statement_zh: "配置内容必须是合法 JSON，且对象与数组的嵌套均不得超过十层。",
         fix: "check the file with a JSON parser; pass {} when nothing is to be set",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-009",
@@ -604,6 +678,7 @@ pub static RULES: &[Rule] = &[
         statement: "aclInit must be the first acl call. Device, stream and memory calls happen to work without it, model and dump calls do not.",
         statement_zh: "aclInit 应是第一个 acl 调用。缺少它时设备、流、内存接口碰巧可用，而模型与 Dump 接口不可用。",
         fix: "call aclInit first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-010",
@@ -612,6 +687,7 @@ pub static RULES: &[Rule] = &[
         statement: "aclFinalize tears everything down at once whatever the count is, so only one call may be made for the whole process.",
         statement_zh: "aclFinalize 不看计数、一次性完成去初始化，因此整个进程只应调用一次。",
         fix: "let the owner of aclInit finalise, or use aclFinalizeReference everywhere",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-012",
@@ -620,6 +696,7 @@ pub static RULES: &[Rule] = &[
         statement: "A finalise must follow an initialise; today it is accepted and runs the teardown.",
         statement_zh: "去初始化必须在初始化之后；目前单独调用也会被接受并执行清理。",
         fix: "finalise only what was initialised",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-INIT-015",
@@ -628,6 +705,7 @@ pub static RULES: &[Rule] = &[
         statement: "A program that called aclInit must finalise before it exits, otherwise errors at exit are possible.",
         statement_zh: "调用过 aclInit 的程序退出前必须完成去初始化，否则退出阶段可能报错。",
         fix: "call aclFinalize at the end of main",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-KERNEL-001",
@@ -636,6 +714,7 @@ pub static RULES: &[Rule] = &[
         statement: "A launch has at least one block. A number of blocks that is calculated from the elements, rounded down, is 0 for a small tensor: the launch is refused, and nothing runs.",
         statement_zh: "启动核函数时核数（numBlocks）至少为 1。按元素个数向下取整得到的核数在张量较小时为 0：启动会被拒绝，核函数不会执行。",
         fix: "round the number of blocks up, and return early if there is no element",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-LEAK-002",
@@ -644,6 +723,7 @@ pub static RULES: &[Rule] = &[
         statement: "Everything created should be destroyed before the device reset; the finding groups the rest by kind and creation site.",
         statement_zh: "创建的对象应在设备复位前全部销毁；诊断结果按种类与创建位置分组列出剩余对象。",
         fix: "destroy in reverse order",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-001",
@@ -652,6 +732,7 @@ pub static RULES: &[Rule] = &[
         statement: "The size must be greater than zero and the output pointer not null.",
         statement_zh: "申请大小必须大于零，且输出指针不得为空。",
         fix: "skip the allocation when the size is 0",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-002",
@@ -660,6 +741,7 @@ pub static RULES: &[Rule] = &[
         statement: "The request is larger than what is left on the device; the finding lists the largest live allocations by creation site.",
         statement_zh: "申请超过设备剩余内存；诊断结果会按申请位置列出最大的存活分配。",
         fix: "free earlier, or ask aclrtGetMemInfo before allocating",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-003",
@@ -668,6 +750,7 @@ pub static RULES: &[Rule] = &[
         statement: "Unlike free(), these calls refuse a null pointer.",
         statement_zh: "与 free() 不同，这些接口不接受空指针。",
         fix: "test for null",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-004",
@@ -676,6 +759,7 @@ pub static RULES: &[Rule] = &[
         statement: "Memory may be freed once.",
         statement_zh: "同一块内存只能释放一次。",
         fix: "one owner per buffer",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-005",
@@ -684,6 +768,7 @@ pub static RULES: &[Rule] = &[
         statement: "Free with the partner of the allocating call: device memory with aclrtFree, host memory of acl with aclrtFreeHost, physical handles with aclrtFreePhysical, shared buffers with acltdtFreeBuf.",
         statement_zh: "释放接口必须与申请接口配对：设备内存用 aclrtFree，acl 主机内存用 aclrtFreeHost，物理内存句柄用 aclrtFreePhysical，共享 Buffer 用 acltdtFreeBuf。",
         fix: "use the matching call",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-006",
@@ -692,6 +777,7 @@ pub static RULES: &[Rule] = &[
         statement: "Only the address that the allocation returned may be freed, not an address inside it nor one from elsewhere.",
         statement_zh: "只能释放申请接口返回的首地址，不能释放其内部地址或其他来源的地址。",
         fix: "keep the base pointer",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-007",
@@ -700,6 +786,7 @@ pub static RULES: &[Rule] = &[
         statement: "Nothing may use an address after it was freed: neither a copy nor a kernel nor a data buffer that still names it.",
         statement_zh: "内存释放之后不得再使用其地址，包括复制、核函数以及仍指向它的数据缓冲区对象。",
         fix: "free after the last use",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-008",
@@ -708,6 +795,7 @@ pub static RULES: &[Rule] = &[
         statement: "Each allocation needs its free before the device is reset; the finding groups by creation site and shows the growth.",
         statement_zh: "每次申请的设备内存都应在设备复位之前释放；诊断结果按申请位置分组并给出增长趋势。",
         fix: "free it, or reuse one",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-009",
@@ -716,6 +804,7 @@ pub static RULES: &[Rule] = &[
         statement: "Device memory is not zeroed; bytes that a task reads must have been written by a copy, a memset or a task. A copy is reported where no byte of its source was written; what it carries counts as unwritten in its target.",
         statement_zh: "设备内存申请后不会清零；任务读取的字节必须先由复制、memset 或其他任务写入。",
         fix: "aclrtMemset it, or write it whole",
+        fix_pytorch: "fill the tensor before it is used: torch.zeros instead of torch.empty, or copy_() into all of it",
     },
     Rule {
         id: "JMR-MEM-010",
@@ -724,6 +813,7 @@ pub static RULES: &[Rule] = &[
         statement: "Every byte that a copy, a memset or a kernel touches must lie inside one live allocation; the padding that aclrtMalloc adds is not yours.",
         statement_zh: "复制、memset 或核函数访问的每个字节都必须位于同一有效分配之内；aclrtMalloc 额外增加的填充不属于用户。",
         fix: "size the buffer from the shape",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-015",
@@ -732,6 +822,7 @@ pub static RULES: &[Rule] = &[
         statement: "The size given to a data buffer must not exceed what is left of the allocation at that address.",
         statement_zh: "数据缓冲区声明的大小不得超过该地址处剩余的分配长度。",
         fix: "pass the true size",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MEM-016",
@@ -740,6 +831,7 @@ pub static RULES: &[Rule] = &[
         statement: "A copy may carry bytes that no task has written, as long as nothing computes with them. What the target holds there is as unknown as in the source.",
         statement_zh: "复制可以包含从未写入的字节，只要没有任务使用它们；目的内存中这些字节同样是未定义的。",
         fix: "copy the written part alone, or aclrtMemset the rest",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MODEL-001",
@@ -748,6 +840,7 @@ pub static RULES: &[Rule] = &[
         statement: "A model id is valid from its load to its unload.",
         statement_zh: "模型 ID 从加载起至卸载止有效。",
         fix: "load before use, unload last",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MODEL-002",
@@ -756,6 +849,7 @@ pub static RULES: &[Rule] = &[
         statement: "The model path must name a readable file.",
         statement_zh: "模型路径必须指向可读文件。",
         fix: "absolute path",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MODEL-003",
@@ -764,6 +858,7 @@ pub static RULES: &[Rule] = &[
         statement: "The file must be a complete offline model made for this device and version.",
         statement_zh: "模型文件必须完整，并且是为当前设备与版本生成的离线模型。",
         fix: "convert it with atc",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MODEL-005",
@@ -772,6 +867,7 @@ pub static RULES: &[Rule] = &[
         statement: "Model calls need aclInit.",
         statement_zh: "模型接口必须在 aclInit 之后调用。",
         fix: "build it after aclInit",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MODEL-010",
@@ -780,6 +876,7 @@ pub static RULES: &[Rule] = &[
         statement: "Two queued executions of one model id on different streams must be ordered.",
         statement_zh: "同一模型 ID 在不同流上的两次执行之间必须有次序。",
         fix: "one model id per stream",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MODEL-013",
@@ -788,6 +885,7 @@ pub static RULES: &[Rule] = &[
         statement: "Only sizes compiled into the model may be set, at the index of the input ascend_mbatch_shape_data.",
         statement_zh: "只能设置模型编译时给定的档位，且索引必须是 ascend_mbatch_shape_data 输入。",
         fix: "ask aclmdlGetDynamicBatch",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-MODEL-025",
@@ -796,6 +894,7 @@ pub static RULES: &[Rule] = &[
         statement: "Each loaded model must be unloaded before the device is reset.",
         statement_zh: "每个加载的模型都应在复位设备之前卸载。",
         fix: "unload the old one",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-NOTIFY-001",
@@ -804,6 +903,7 @@ pub static RULES: &[Rule] = &[
         statement: "The creation flag is 0 or 1; a device has 1024 to 65535 notifies by model.",
         statement_zh: "创建标志为 0 或 1；每个设备的通知数量为 1024 至 65535（按型号）。",
         fix: "pass 0, and destroy what is not needed",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-NOTIFY-004",
@@ -812,6 +912,7 @@ pub static RULES: &[Rule] = &[
         statement: "The notify must be alive and the stream must belong to the current context.",
         statement_zh: "通知必须有效，且所用的流必须属于当前 Context。",
         fix: "make the context of the stream current",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-NOTIFY-007",
@@ -820,6 +921,7 @@ pub static RULES: &[Rule] = &[
         statement: "Each created or imported notify must be destroyed in its process; a shared one is free only when all did.",
         statement_zh: "每个创建或导入的通知都必须在本进程销毁；共享通知要等所有进程都释放后才真正释放。",
         fix: "reuse notifies",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-OP-002",
@@ -828,6 +930,7 @@ pub static RULES: &[Rule] = &[
         statement: "An aclnn call checks null pointers, types, shapes and attributes in its first phase, and in its second phase that every tensor lies in memory of the stream's device. The error text names the argument, the value wanted and the value given.",
         statement_zh: "aclnn 接口在第一阶段检查空指针、数据类型、形状与属性，在第二阶段检查每个张量是否位于该流所属设备的内存中；报错信息给出参数名、期望值与实际值。",
         fix: "compare the argument with the table of the operator's documentation, and check each status",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-OP-003",
@@ -836,6 +939,7 @@ pub static RULES: &[Rule] = &[
         statement: "The second phase of an aclnn call needs memory of the stream's device, at least as long as the first phase returned. The task uses it until the stream has run it.",
         statement_zh: "aclnn 第二阶段需要流所属设备上的内存作为工作空间，大小不小于第一阶段的返回值，并须保留到该任务在流上执行完毕。",
         fix: "allocate workspaceSize bytes with aclrtMalloc, and free them after the synchronise",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-OP-004",
@@ -844,6 +948,7 @@ pub static RULES: &[Rule] = &[
         statement: "The second phase releases its executor. Only one made repeatable before its first run may be used again, and only that one is destroyed by the program.",
         statement_zh: "第二阶段调用会自动释放 executor。只有在首次执行之前设为可复用的 executor 才能再次使用，也只有它需要由程序销毁。",
         fix: "call the first phase again, or aclSetAclOpExecutorRepeatable before the first run; drop the destroy call",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-OP-012",
@@ -852,6 +957,7 @@ pub static RULES: &[Rule] = &[
         statement: "Tensors, lists, scalars, arrays, descriptions and attributes must be destroyed; a destroyed list takes its members with it. An executor that is repeatable, or that never runs, is destroyed by the program.",
         statement_zh: "张量、列表、标量、数组、描述与属性都必须销毁；销毁列表会一并销毁其中的成员。可复用或从未执行的 executor 由程序销毁。",
         fix: "RAII wrappers",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-OP-013",
@@ -860,6 +966,7 @@ pub static RULES: &[Rule] = &[
         statement: "What operators take as arguments must be alive in the first phase, and is destroyed once. A list owns its members: destroying it destroys them.",
         statement_zh: "作为算子参数的对象在第一阶段必须有效，且只能销毁一次。列表拥有其成员：销毁列表即销毁其中的全部成员。",
         fix: "destroy the list alone, after the last first phase that takes it",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-ORDER-001",
@@ -868,6 +975,7 @@ pub static RULES: &[Rule] = &[
         statement: "Release order: models and descriptions, buffers, events, streams, contexts, device reset, aclFinalize last. Destroying anything later crashes on some chips.",
         statement_zh: "释放次序：模型与描述、缓冲区、事件、流、Context、设备复位，最后 aclFinalize。之后再销毁任何对象在部分芯片上会崩溃。",
         fix: "release in the destructor before finalising",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-ORDER-002",
@@ -876,6 +984,7 @@ pub static RULES: &[Rule] = &[
         statement: "Destroy events, streams and contexts before the device is reset.",
         statement_zh: "复位设备之前必须先销毁事件、流与 Context。",
         fix: "reverse the two",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-ORDER-003",
@@ -884,6 +993,7 @@ pub static RULES: &[Rule] = &[
         statement: "Reset the devices first and finalise last.",
         statement_zh: "应先复位设备，最后再去初始化。",
         fix: "swap the two calls",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-PERF-001",
@@ -892,6 +1002,7 @@ pub static RULES: &[Rule] = &[
         statement: "With memory from malloc an asynchronous copy first waits for the stream and then copies: nothing overlaps, and earlier task errors appear here.",
         statement_zh: "使用 malloc 内存时，异步复制会先等待流再复制：没有并行，且此前任务的错误会在此返回。",
         fix: "aclrtMallocHost, or aclrtHostRegisterV2 with PINNED",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-PORT-001",
@@ -900,6 +1011,7 @@ pub static RULES: &[Rule] = &[
         statement: "Not every product has the call, or the way in which it is used here; one that lacks it answers 207000. Found with --profiles.",
         statement_zh: "该功能仅部分产品支持；不支持的产品返回 207000。需要 --profiles 选项才能发现。",
         fix: "ask aclrtGetDeviceCapability, and keep another way",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-PORT-002",
@@ -908,6 +1020,7 @@ pub static RULES: &[Rule] = &[
         statement: "The program holds more streams, events or notifies on a device than a product that it is to run on has. Found with --profiles.",
         statement_zh: "程序占用的流、事件或通知数量超过了目标产品的上限。需要 --profiles 选项才能发现。",
         fix: "hold fewer at a time",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-001",
@@ -916,6 +1029,7 @@ pub static RULES: &[Rule] = &[
         statement: "Work may be submitted to a stream only while the context that made the stream is current on the calling thread.",
         statement_zh: "只有当创建该流的 Context 是调用线程的当前 Context 时，才能向该流下发任务。",
         fix: "switch back with aclrtSetCurrentContext, or use a stream of device 1",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-002",
@@ -924,6 +1038,7 @@ pub static RULES: &[Rule] = &[
         statement: "A stream must not be used after it was destroyed, nor after its context or device went away.",
         statement_zh: "流被销毁后，或其 Context、设备释放后，不得再使用该流句柄。",
         fix: "clear the variable when the stream is destroyed",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-003",
@@ -932,6 +1047,7 @@ pub static RULES: &[Rule] = &[
         statement: "The default stream cannot be destroyed; it goes with its context.",
         statement_zh: "默认流不能被显式销毁，它随 Context 一并释放。",
         fix: "destroy only streams that were created",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-004",
@@ -940,6 +1056,7 @@ pub static RULES: &[Rule] = &[
         statement: "A stream must be destroyed while its own context is current.",
         statement_zh: "销毁流时，该流所属的 Context 必须是当前 Context。",
         fix: "make the owning context current first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-005",
@@ -948,6 +1065,7 @@ pub static RULES: &[Rule] = &[
         statement: "Synchronise a stream before destroying it; the plain destroy waits, but errors of its tasks are then lost.",
         statement_zh: "销毁流之前应先同步该流；普通销毁虽会等待，但任务错误会随之丢失。",
         fix: "aclrtSynchronizeStream(s) and look at its result",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-008",
@@ -956,6 +1074,7 @@ pub static RULES: &[Rule] = &[
         statement: "A stream that is being captured must not be destroyed before the capture ended.",
         statement_zh: "正在捕获的流在捕获结束前不得销毁。",
         fix: "end the capture first",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-010",
@@ -964,6 +1083,7 @@ pub static RULES: &[Rule] = &[
         statement: "A device has a fixed number of streams (512 to 2048 by model, default streams included); create them once and reuse them.",
         statement_zh: "每个设备的流数量有限（按型号为 512 至 2048，含默认流）；应一次创建、反复使用。",
         fix: "keep a pool, destroy what is not needed",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-020",
@@ -972,6 +1092,7 @@ pub static RULES: &[Rule] = &[
         statement: "A stream holds 1,048,576 tasks, of which a host function takes two. A submit to a full stream waits until a task has ended; if the thread that submits is the one that the stream waits for, it waits for ever.",
         statement_zh: "一条流最多容纳 1,048,576 个任务，其中每个主机函数占两个。向已满的流提交任务会一直等待，直到有任务结束；若提交任务的线程正是让该流继续执行的线程，则会永远等待。",
         fix: "synchronise the stream from time to time, or wait for an event that was recorded some thousand tasks before",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-023",
@@ -980,6 +1101,7 @@ pub static RULES: &[Rule] = &[
         statement: "Every created stream must be destroyed.",
         statement_zh: "每条显式创建的流都必须被销毁。",
         fix: "destroy it before the context goes",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-STREAM-025",
@@ -988,6 +1110,7 @@ pub static RULES: &[Rule] = &[
         statement: "Result pointers must not be null.",
         statement_zh: "输出参数指针不得为空。",
         fix: "pass the address of a variable",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-SYNC-001",
@@ -996,6 +1119,7 @@ pub static RULES: &[Rule] = &[
         statement: "Two writes to overlapping bytes from different streams need an event, notify or host wait between them.",
         statement_zh: "不同流对重叠字节的两次写入之间，必须有事件、通知或主机同步建立先后关系。",
         fix: "record on s1 after the first write, wait on s2 before the second",
+        fix_pytorch: "let the second stream wait: second.wait_stream(first), or second.wait_event(first.record_event()); if the memory was reused, call tensor.record_stream(stream) for each other stream that uses a tensor",
     },
     Rule {
         id: "JMR-SYNC-002",
@@ -1004,6 +1128,7 @@ pub static RULES: &[Rule] = &[
         statement: "A stream that reads what another stream writes (or overwrites what it still reads) must wait for it through an event, notify or host wait.",
         statement_zh: "一条流读取另一条流写入的数据（或覆盖另一条流仍在读取的数据）时，必须通过事件、通知或主机同步等待。",
         fix: "aclrtRecordEvent(e,s1); aclrtStreamWaitEvent(s2,e);",
+        fix_pytorch: "let the second stream wait: second.wait_stream(first), or second.wait_event(first.record_event()); if the memory was reused, call tensor.record_stream(stream) for each other stream that uses a tensor",
     },
     Rule {
         id: "JMR-SYNC-003",
@@ -1012,6 +1137,7 @@ pub static RULES: &[Rule] = &[
         statement: "The host source of an asynchronous copy must stay unchanged until the copy has run.",
         statement_zh: "异步复制的主机源缓冲区在复制真正执行完之前不得改写。",
         fix: "wait for the stream, or alternate two buffers",
+        fix_pytorch: "keep the source of copy_(..., non_blocking=True) unchanged until stream.synchronize(), or copy with non_blocking=False",
     },
     Rule {
         id: "JMR-SYNC-004",
@@ -1020,6 +1146,7 @@ pub static RULES: &[Rule] = &[
         statement: "The host target of an asynchronous copy may be used only after the stream, or an event recorded after the copy, was waited for. Found with --protect.",
         statement_zh: "异步复制的主机目标缓冲区只有在等待该流或复制之后记录的事件完成后才能使用。需要 --protect 选项才能发现。",
         fix: "wait for the stream before using the target",
+        fix_pytorch: "call stream.synchronize() before the target of a copy with non_blocking=True is read, or copy with non_blocking=False",
     },
     Rule {
         id: "JMR-SYNC-005",
@@ -1028,6 +1155,7 @@ pub static RULES: &[Rule] = &[
         statement: "A synchronous copy is not ordered after stream work: wait for the stream that produces the data before copying it.",
         statement_zh: "同步复制与流上的任务没有先后关系：复制之前必须先等待产生数据的流。",
         fix: "aclrtSynchronizeStream(s) before aclrtMemcpy",
+        fix_pytorch: "call stream.synchronize() on the stream that computes the tensor, or torch.npu.current_stream().wait_stream(stream), before .cpu() or .item()",
     },
     Rule {
         id: "JMR-SYNC-006",
@@ -1036,6 +1164,7 @@ pub static RULES: &[Rule] = &[
         statement: "A synchronous copy or memset takes effect at once; a task queued earlier may still read or write the same bytes.",
         statement_zh: "同步复制或 memset 立即生效，而此前排队的任务可能仍在读写同一段内存。",
         fix: "synchronise first, or use the Async form on the same stream",
+        fix_pytorch: "call stream.synchronize() before the copy, or copy on the same stream with non_blocking=True",
     },
     Rule {
         id: "JMR-SYNC-007",
@@ -1044,6 +1173,7 @@ pub static RULES: &[Rule] = &[
         statement: "aclrtFree releases the memory at once and does not wait; every task that uses it must be complete.",
         statement_zh: "aclrtFree 会立即释放内存且不等待任何任务；使用该内存的任务必须先全部完成。",
         fix: "aclrtSynchronizeStream(s) first, or aclrtFreeWithDevSync",
+        fix_pytorch: "call tensor.record_stream(stream) for each other stream that uses the tensor, or keep it until stream.synchronize()",
     },
     Rule {
         id: "JMR-SYNC-008",
@@ -1052,6 +1182,7 @@ pub static RULES: &[Rule] = &[
         statement: "Host memory that an asynchronous copy reads or writes must live until the copy is complete.",
         statement_zh: "异步复制所用的主机内存必须保留到复制完成。",
         fix: "wait for the stream before freeing",
+        fix_pytorch: "keep the pinned tensor until stream.synchronize()",
     },
     Rule {
         id: "JMR-SYNC-009",
@@ -1060,6 +1191,7 @@ pub static RULES: &[Rule] = &[
         statement: "Memory returned to a pool by one stream may be used by another only if the first use is ordered before the second. The same holds for a pool of the program.",
         statement_zh: "一条流归还的内存只有在前后两次使用建立了次序之后才能被另一条流使用；程序自建的内存池同样如此。",
         fix: "record an event at the release and let the new stream wait",
+        fix_pytorch: "call tensor.record_stream(stream) for each other stream that uses the tensor",
     },
     Rule {
         id: "JMR-SYNC-012",
@@ -1068,6 +1200,7 @@ pub static RULES: &[Rule] = &[
         statement: "The call that returns an execution error is often not the one that failed; the task that failed was queued earlier and must be named.",
         statement_zh: "返回执行错误的调用往往不是出错的调用；真正失败的是更早下发的任务，应指明其下发位置。",
         fix: "look at the task that the finding names",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-SYNC-015",
@@ -1076,6 +1209,7 @@ pub static RULES: &[Rule] = &[
         statement: "The time limit is -1 (no limit) or a positive number of milliseconds; 0 does not mean poll.",
         statement_zh: "超时取值为 -1（永久）或正的毫秒数；0 并不表示轮询。",
         fix: "poll with aclrtStreamQuery",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-SYNC-018",
@@ -1084,6 +1218,7 @@ pub static RULES: &[Rule] = &[
         statement: "Waits of streams on each other must not form a circle; nothing in it can ever run.",
         statement_zh: "流之间的等待不得成环，否则其中任何任务都无法执行。",
         fix: "reorder the records before the waits",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-SYNC-019",
@@ -1092,6 +1227,7 @@ pub static RULES: &[Rule] = &[
         statement: "Every wait on a stream needs a matching record, set or write that is queued, or certain to be queued.",
         statement_zh: "流上的每个等待都必须有已下发或必然会下发的记录、置位或写值与之对应。",
         fix: "send the record also in the error path, or set a wait time limit",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-SYNC-023",
@@ -1100,6 +1236,7 @@ pub static RULES: &[Rule] = &[
         statement: "Outputs of aclmdlExecuteAsync, of single operators and of image functions are valid only after the stream was synchronised.",
         statement_zh: "aclmdlExecuteAsync、单算子与图像处理接口的输出只有在其流同步之后才有效。",
         fix: "aclrtSynchronizeStream(s) in between",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-SYNC-024",
@@ -1108,6 +1245,7 @@ pub static RULES: &[Rule] = &[
         statement: "Buffers of a queued model execution must not be refilled, moved or freed before it is complete.",
         statement_zh: "已下发的模型执行完成之前，不得改写、更换或释放其输入输出缓冲区。",
         fix: "two sets of buffers, or copy on the same stream",
+        fix_pytorch: "",
     },
     Rule {
         id: "JMR-THREAD-004",
@@ -1116,5 +1254,6 @@ pub static RULES: &[Rule] = &[
         statement: "Handles and memory may be used from several threads, but the order of tasks is then the order of the calls; make that order explicit.",
         statement_zh: "句柄可被多线程使用，但任务次序取决于调用先后；必须显式保证该次序。",
         fix: "lock, or a stream per thread and an event",
+        fix_pytorch: "",
     },
 ];
