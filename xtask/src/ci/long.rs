@@ -290,7 +290,7 @@ const ARCHITECTURES: &str = "tests/pytorch/architectures.py";
 /// Trains models with PyTorch's prebuilt adapter on the installed tree, compares the losses with those of the CPU, and checks
 /// features of the adapter.
 pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
-    let programs: [(&str, &[&str]); 8] = [
+    let programs: [(&str, &[&str]); 9] = [
         ("examples/pytorch/train.py", &[]),
         ("tests/pytorch/models.py", &[]),
         ("tests/pytorch/models.py", &["--check", "--steps", "5"]),
@@ -299,6 +299,7 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
         ("tests/pytorch/modules.py", &[]),
         (ARCHITECTURES, &[]),
         ("tests/pytorch/collectives.py", &[]),
+        ("tests/pytorch/distributed.py", &[]),
     ];
     for (program, arguments) in programs {
         let mut run = match with_adapter(job, program)? {
