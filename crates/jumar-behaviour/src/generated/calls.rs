@@ -778,7 +778,6 @@ calls! { w;
     aclprofStop in prof(profilerConfig: plain(0)) -> () status;
     aclprofSetConfig in prof(configType: plain(0), config: text(1), configLength: plain(2)) -> () status;
     aclprofModelSubscribe in prof(modelId: plain(0), profSubscribeConfig: plain(1)) -> () status;
-    aclprofModelUnSubscribe in prof(modelId: plain(0)) -> () status;
     aclprofCreateSubscribeConfig in prof(timeInfoSwitch: plain(0), aicoreMetrics: plain(1), fd: slice(2, 4)) -> () value(0_i64);
     aclprofDestroySubscribeConfig in prof(profSubscribeConfig: plain(0)) -> () status;
     aclprofGetOpDescSize in prof() -> (opDescSize: out(0)) status;
