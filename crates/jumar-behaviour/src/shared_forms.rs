@@ -45,35 +45,35 @@ const KEY_BYTES: usize = 65;
 pub struct SharedForm<'a> {
     case: Case,
     api: &'a Api,
-    others: Vec<Made>,
+    others: Vec<SharedKind>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Made {
+enum SharedKind {
     Notify,
     Event,
 }
 
 /// Returns what a step makes, and the name of the variable.
-fn made(step: &Step) -> Option<(Made, &str)> {
+fn made(step: &Step) -> Option<(SharedKind, &str)> {
     let Action::Call(call) = &step.action else {
         return None;
     };
     let succeeds = call.answer == Some(Expr::Number(0)) && step.thread <= 1;
     match (call.function.as_str(), call.args.as_slice()) {
-        ("aclrtCreateNotify", [Expr::Out(name), _]) if succeeds => Some((Made::Notify, name)),
+        ("aclrtCreateNotify", [Expr::Out(name), _]) if succeeds => Some((SharedKind::Notify, name)),
         ("aclrtCreateEventExWithFlag", [Expr::Out(name), Expr::Name(flag)])
             if succeeds && flag == "ACL_EVENT_SYNC" =>
         {
-            Some((Made::Event, name))
+            Some((SharedKind::Event, name))
         }
         _ => None,
     }
 }
 
 /// Returns what a step makes that processes can share.
-fn shared(step: &Step, is_for_events: bool) -> Option<(Made, &str)> {
-    made(step).filter(|(made, _)| *made == Made::Notify || is_for_events)
+fn shared(step: &Step, is_for_events: bool) -> Option<(SharedKind, &str)> {
+    made(step).filter(|(made, _)| *made == SharedKind::Notify || is_for_events)
 }
 
 /// Returns the notify of which a step queues a record or a wait.
@@ -107,7 +107,7 @@ pub fn derive<'a>(case: &Case, api: &'a Api) -> Result<Vec<SharedForm<'a>>> {
     let is_for_events = NOT_FOR_SHARED_EVENTS
         .iter()
         .all(|(function, _)| !case.functions().contains(function));
-    let others: Vec<Made> = case
+    let others: Vec<SharedKind> = case
         .steps
         .iter()
         .filter_map(|step| Some(shared(step, is_for_events)?.0))
@@ -118,7 +118,7 @@ pub fn derive<'a>(case: &Case, api: &'a Api) -> Result<Vec<SharedForm<'a>>> {
         return Ok(Vec::new());
     }
     let mut forms = Vec::new();
-    let mut add = |form: &str, steps: Vec<Step>, others: Vec<Made>| -> Result<()> {
+    let mut add = |form: &str, steps: Vec<Step>, others: Vec<SharedKind>| -> Result<()> {
         let case = case.with_steps(format!("{}@{form}", case.id), steps, api)?;
         forms.push(SharedForm { case, api, others });
         Ok(())
@@ -126,11 +126,11 @@ pub fn derive<'a>(case: &Case, api: &'a Api) -> Result<Vec<SharedForm<'a>>> {
     let mut steps = Vec::new();
     for step in &case.steps {
         match shared(step, is_for_events) {
-            Some((Made::Notify, name)) => {
+            Some((SharedKind::Notify, name)) => {
                 steps.push(step.clone());
                 steps.extend(export(name)?);
             }
-            Some((Made::Event, name)) => steps.extend(language::steps(&format!(
+            Some((SharedKind::Event, name)) => steps.extend(language::steps(&format!(
                 "aclrtCreateEventExWithFlag(&{name}, ACL_EVENT_IPC) -> 0\nvar handle_of_{name}: aclrtIpcEventHandle\n\
                  aclrtIpcGetEventHandle({name}, &handle_of_{name}) -> 0"
             ))?),
@@ -141,7 +141,7 @@ pub fn derive<'a>(case: &Case, api: &'a Api) -> Result<Vec<SharedForm<'a>>> {
     let notifies: Vec<&str> = case
         .steps
         .iter()
-        .filter_map(|step| shared(step, is_for_events).filter(|made| made.0 == Made::Notify))
+        .filter_map(|step| shared(step, is_for_events).filter(|made| made.0 == SharedKind::Notify))
         .map(|(_, name)| name)
         .collect();
     let uses = |step: &Step| queued(step).is_some_and(|name| notifies.contains(&name));
@@ -204,8 +204,8 @@ impl SharedForm<'_> {
             left = &left[1..];
             let key = keys.next().context("the other process ended")??;
             let text = match made {
-                Made::Notify => format!("aclrtNotifyImportByKey(&{name}, \"{key}\", 0) -> 0"),
-                Made::Event => {
+                SharedKind::Notify => format!("aclrtNotifyImportByKey(&{name}, \"{key}\", 0) -> 0"),
+                SharedKind::Event => {
                     let bytes = key.split(' ').enumerate();
                     let mut text = format!("var handle_of_{name}: aclrtIpcEventHandle\n");
                     for (at, byte) in bytes.filter(|(_, byte)| *byte != "0") {
@@ -221,11 +221,11 @@ impl SharedForm<'_> {
     }
 }
 
-impl Made {
+impl SharedKind {
     fn name(self) -> &'static str {
         match self {
-            Made::Notify => "notify",
-            Made::Event => "event",
+            SharedKind::Notify => "notify",
+            SharedKind::Event => "event",
         }
     }
 }

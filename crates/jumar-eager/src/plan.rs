@@ -57,7 +57,7 @@ impl Access {
 
 /// A view of a tensor argument that one step reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touch<'a> {
+pub struct AccessedView<'a> {
     /// The index of the tensor: see [`TensorArg::buffer`](crate::TensorArg::buffer).
     pub buffer: usize,
     /// Whether it is written, or read.
@@ -129,7 +129,7 @@ impl std::fmt::Debug for Plan {
 
 /// What a run found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
+pub struct RunReport {
     /// The true shapes of outputs that depend on data, with the index of each tensor.
     pub shapes: Vec<(usize, Dims)>,
 }
@@ -165,20 +165,20 @@ impl Plan {
 
     /// Returns the views of tensor arguments that the steps read and write. Unlike [`Plan::accesses`], these are not the tensors
     /// as they were passed: an in-place operator that only writes does not read, and a slice reads its part.
-    pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
+    pub fn touches(&self) -> impl Iterator<Item = AccessedView<'_>> {
         self.touches_of(0..self.steps.len())
     }
 
     /// As [`Plan::touches`], of some of the steps.
-    pub fn touches_of(&self, steps: Range<usize>) -> impl Iterator<Item = Touch<'_>> {
-        fn touch(operand: &Operand, writes: bool) -> Option<Touch<'_>> {
+    pub fn touches_of(&self, steps: Range<usize>) -> impl Iterator<Item = AccessedView<'_>> {
+        fn touch(operand: &Operand, writes: bool) -> Option<AccessedView<'_>> {
             let buffer = match operand.buffer() {
                 BufferKind::Input(buffer) if !writes => buffer,
                 BufferKind::Output(buffer) if writes => buffer,
                 // What an earlier step of the same call wrote is not read from outside.
                 _ => return None,
             };
-            Some(Touch {
+            Some(AccessedView {
                 buffer: buffer as usize,
                 writes,
                 offset: operand.offset(),
@@ -213,7 +213,7 @@ impl Plan {
         self.pause
     }
 
-    /// Reports whether shapes of outputs depend on data: [`Ran::shapes`] has them after a run.
+    /// Reports whether shapes of outputs depend on data: [`RunReport::shapes`] has them after a run.
     pub fn writes_shapes(&self) -> bool {
         !self.reports.is_empty()
     }
@@ -250,7 +250,7 @@ impl Plan {
         buffers: &[Region<'_>],
         workspace: Region<'_>,
         workers: Workers<'_>,
-    ) -> Result<Ran, OpError> {
+    ) -> Result<RunReport, OpError> {
         self.run_part(0..self.steps.len(), buffers, workspace, workers)
     }
 
@@ -265,7 +265,7 @@ impl Plan {
         buffers: &[Region<'_>],
         workspace: Region<'_>,
         workers: Workers<'_>,
-    ) -> Result<Ran, OpError> {
+    ) -> Result<RunReport, OpError> {
         if self
             .accesses
             .iter()
@@ -295,7 +295,7 @@ impl Plan {
         outputs: &[Region<'_>],
         workspace: Region<'_>,
         workers: Workers<'_>,
-    ) -> Result<Ran, OpError> {
+    ) -> Result<RunReport, OpError> {
         let memory = Memory {
             weights: Region::EMPTY,
             arena: workspace,
@@ -309,7 +309,7 @@ impl Plan {
             let call = Call::new(&step.inputs, &step.outputs, step.scratch, &memory)?;
             step.kernel.run(&call)?;
         }
-        let mut ran = Ran::default();
+        let mut ran = RunReport::default();
         for report in self.reports.iter().filter(|_| last) {
             let dims = read_dims(workspace, report)?;
             ran.shapes.push((report.buffer, dims));

@@ -74,7 +74,7 @@ pub struct Session {
     /// Plans that are no graph's any more, until their last run has ended.
     retired: Mutex<Vec<Arc<Plan>>>,
     /// Memory of outputs that the session allocated, by its address.
-    pub lent: Mutex<BTreeMap<usize, Lent>>,
+    pub lent: Mutex<BTreeMap<usize, SessionMemory>>,
     /// Memory that runs which are queued use.
     in_flight: Mutex<Vec<InFlight>>,
     /// The streams of the program that runs were queued on, by their ids.
@@ -101,7 +101,7 @@ impl InFlight {
 }
 
 /// Memory of an output that the session allocated. It is the program's until that frees it.
-pub struct Lent {
+pub struct SessionMemory {
     pub memory: Arc<DeviceMemory>,
     /// The stream of the run that writes it.
     pub stream: Weak<Stream>,
@@ -582,7 +582,7 @@ impl Session {
         done: Option<&Arc<Signal>>,
     ) {
         let lent = memory.into_iter().map(|memory| {
-            let lent = Lent {
+            let lent = SessionMemory {
                 stream: Arc::downgrade(stream),
                 done: done.cloned(),
                 memory,

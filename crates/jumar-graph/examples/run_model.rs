@@ -14,8 +14,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use jumar_graph::{
-    BuildOptions, Dynamic, Executable, Graph, Lent, Model, Operands, Region, TensorType,
-    Tensorlike, Workers, Workspace, compile, onnx, run_step,
+    BuildOptions, Dynamic, Executable, Graph, Model, Operands, Region, TensorType, Tensorlike,
+    Workers, Workspace, WorkspaceMemory, compile, onnx, run_step,
 };
 use jumar_ops::view::Block;
 
@@ -257,7 +257,7 @@ fn lasting(bytes: usize) -> Region<'static> {
 }
 
 impl Workspace<'static> for Heap {
-    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'static>> {
+    fn take(&mut self, bytes: usize) -> jumar_graph::Result<WorkspaceMemory<'static>> {
         let found = self
             .0
             .iter()
@@ -267,13 +267,13 @@ impl Workspace<'static> for Heap {
             self.0.len() - 1
         });
         self.0[token].2 = true;
-        Ok(Lent {
+        Ok(WorkspaceMemory {
             token,
             region: self.0[token].1,
         })
     }
 
-    fn give(&mut self, lent: Lent<'static>) {
+    fn give(&mut self, lent: WorkspaceMemory<'static>) {
         self.0[lent.token].2 = false;
     }
 }

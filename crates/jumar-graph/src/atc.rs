@@ -6,8 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{
-    BuildOptions, Description, Executable, GraphError, GraphErrorKind, Model, Outside, Result,
-    WEIGHT_FOLDER, compile, compile::Laid, files, onnx,
+    BuildOptions, Description, Executable, GraphError, GraphErrorKind, Model, Result,
+    WEIGHT_FOLDER, WeightFiles, compile, compile::ConstantLayout, files, onnx,
 };
 
 /// The framework number of ONNX.
@@ -236,13 +236,15 @@ fn with_extension(path: &Path) -> PathBuf {
 }
 
 /// Reads how the weights are to be kept; none is inside.
-fn outside(text: &str, output: &Path) -> Result<Option<Outside>> {
+fn outside(text: &str, output: &Path) -> Result<Option<WeightFiles>> {
     match text {
         "" | "0" => Ok(None),
-        "1" => Ok(Some(Outside::Each)),
+        "1" => Ok(Some(WeightFiles::Each)),
         "2" => {
             let stem = output.file_stem().unwrap_or_default().to_string_lossy();
-            Ok(Some(Outside::Together(format!("{stem}_weight_combined"))))
+            Ok(Some(WeightFiles::Together(format!(
+                "{stem}_weight_combined"
+            ))))
         }
         other => Err(GraphError::option(format!(
             "external_weight {other:?} is not known; 0, 1 and 2 are"
@@ -251,7 +253,7 @@ fn outside(text: &str, output: &Path) -> Result<Option<Outside>> {
 }
 
 /// Writes a file of weights into the folder beside the model file.
-fn write_weights(output: &Path, name: &str, weights: &Laid) -> std::io::Result<()> {
+fn write_weights(output: &Path, name: &str, weights: &ConstantLayout) -> std::io::Result<()> {
     let folder = output.with_file_name(WEIGHT_FOLDER);
     fs::create_dir_all(&folder)?;
     let temporary = folder.join(format!(".{name}.{}.part", std::process::id()));
@@ -268,7 +270,7 @@ fn write_weights(output: &Path, name: &str, weights: &Laid) -> std::io::Result<(
 }
 
 /// Writes beside the target and renames, so that no reader sees a partial file.
-fn write(model: &Model, output: &Path, outside: Option<&Outside>) -> Result<u64> {
+fn write(model: &Model, output: &Path, outside: Option<&WeightFiles>) -> Result<u64> {
     let failed = |error: std::io::Error| {
         GraphError::new(
             GraphErrorKind::Io,

@@ -543,12 +543,12 @@ fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
 /// Constants with their offsets in the weights. Their bytes are those of the constants, or computed when they are stored: a model is in
 /// memory once while it is converted, not twice.
 #[derive(Clone, Debug, Default)]
-pub struct Laid {
+pub struct ConstantLayout {
     pieces: Vec<(usize, Tensor)>,
     len: usize,
 }
 
-impl Laid {
+impl ConstantLayout {
     fn add(&mut self, tensor: Tensor) -> usize {
         let offset = self.len.next_multiple_of(ALIGNMENT);
         self.len = offset + tensor.byte_len();
@@ -557,8 +557,8 @@ impl Laid {
     }
 
     /// Is one piece alone.
-    pub(crate) fn one(tensor: Tensor) -> Laid {
-        let mut laid = Laid::default();
+    pub(crate) fn one(tensor: Tensor) -> ConstantLayout {
+        let mut laid = ConstantLayout::default();
         laid.add(tensor);
         laid
     }
@@ -635,9 +635,9 @@ impl Laid {
 const SMALL: usize = 1024;
 
 /// Assigns an offset in the weights to each constant that is read while the model runs, and collects them.
-fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
+fn lay_out_weights(graph: &mut Graph) -> Result<ConstantLayout> {
     let mut weights = Layouter {
-        laid: Laid::default(),
+        laid: ConstantLayout::default(),
         known: HashMap::new(),
         open: !graph.is_static(),
     };
@@ -646,7 +646,7 @@ fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
 }
 
 struct Layouter {
-    laid: Laid,
+    laid: ConstantLayout,
     /// Constants that have an offset already, by their length and the checksum of a sample of what they are made of: nodes that
     /// share an initializer each get a copy of their own where a pass turns it into another layout.
     known: HashMap<(usize, u32), Vec<LaidConstant>>,

@@ -19,7 +19,7 @@ use crate::{Graph, GraphError, GraphErrorKind, Node, Region, Result, ValueId};
 
 /// Memory that a workspace has lent.
 #[derive(Clone, Copy, Debug)]
-pub struct Lent<'m> {
+pub struct WorkspaceMemory<'m> {
     /// What the workspace knows it by.
     pub token: usize,
     /// The memory; it starts at a multiple of 64.
@@ -33,10 +33,10 @@ pub trait Workspace<'m> {
     /// # Errors
     ///
     /// Whatever the memory's owner says.
-    fn take(&mut self, bytes: usize) -> Result<Lent<'m>>;
+    fn take(&mut self, bytes: usize) -> Result<WorkspaceMemory<'m>>;
 
     /// Takes memory back.
-    fn give(&mut self, lent: Lent<'m>);
+    fn give(&mut self, lent: WorkspaceMemory<'m>);
 
     /// Returns whether the execution is to end before the model does. Asked before each node, so that a loop of any length ends.
     fn is_stopped(&self) -> bool {
@@ -240,7 +240,7 @@ fn fits(real: &TensorType, declared: &TensorType) -> Result<()> {
 struct RuntimeValue<'m> {
     ty: TensorType,
     region: Region<'m>,
-    memory: Option<Rc<Lent<'m>>>,
+    memory: Option<Rc<WorkspaceMemory<'m>>>,
 }
 
 struct Run<'r, 'm> {

@@ -35,13 +35,16 @@ pub use aipp::{DynamicAipp, SETTINGS_INPUT, dynamic_preprocessing, preprocessing
 pub use bundle::{
     BUNDLE_MAGIC, BUNDLE_TABLE_BYTES, is_bundle, read_bundle, read_bundle_table, write_bundle,
 };
-pub use compile::{BuildOptions, InputShapes, Laid, OutputType, Products, compile, compile_to_run};
+pub use compile::{
+    BuildOptions, ConstantLayout, InputShapes, OutputType, Products, compile, compile_to_run,
+};
 pub use container::{
-    ExternalWeights, HEADER_BYTES, MAGIC, Outside, Sections, VERSION, WEIGHT_FOLDER, WeightsCheck,
+    ExternalWeights, HEADER_BYTES, MAGIC, Sections, VERSION, WEIGHT_FOLDER, WeightFiles,
+    WeightsCheck,
 };
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
 pub use dynamic::{
-    Dynamic, Lent, Sink, Tensorlike, Workspace, copy_region, read_bytes, read_tensor,
+    Dynamic, Sink, Tensorlike, Workspace, WorkspaceMemory, copy_region, read_bytes, read_tensor,
 };
 pub use error::{FailedStep, GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;

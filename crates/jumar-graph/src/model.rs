@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use crate::compile::Laid;
+use crate::compile::ConstantLayout;
 use crate::{
-    Description, Dynamic, ExternalWeights, Graph, GraphError, GraphErrorKind, Outside, Plan,
-    Result, Sections, container, gears,
+    Description, Dynamic, ExternalWeights, Graph, GraphError, GraphErrorKind, Plan, Result,
+    Sections, WeightFiles, container, gears,
 };
 
 /// Where a model's weights are.
 #[derive(Clone, Debug)]
 pub enum Weights {
     /// Here, piece by piece.
-    Owned(Laid),
+    Owned(ConstantLayout),
     /// In the bytes that the model was read from, at this range.
     InFile(Range<usize>),
     /// In files beside the one that the model was read from.
@@ -123,15 +123,15 @@ impl Model {
     /// As [`Model::write`].
     pub fn write_outside(
         &self,
-        outside: &Outside,
+        outside: &WeightFiles,
         to: &mut impl Write,
-        beside: &mut dyn FnMut(&str, &Laid) -> io::Result<()>,
+        beside: &mut dyn FnMut(&str, &ConstantLayout) -> io::Result<()>,
     ) -> Result<()> {
         container::write_outside(self, self.owned()?, outside, to, beside)
             .map_err(|error| unwritten(&error))
     }
 
-    fn owned(&self) -> Result<&Laid> {
+    fn owned(&self) -> Result<&ConstantLayout> {
         match &self.weights {
             Weights::Owned(weights) => Ok(weights),
             Weights::InFile(_) | Weights::InFiles { .. } => Err(GraphError::internal(

@@ -12,7 +12,7 @@ use crate::exchange;
 use crate::local::LocalGroup;
 use crate::network::{self, Network, RootAddress};
 use crate::os;
-use crate::remote::{Meetings, RootInfo, Ways};
+use crate::remote::{Meetings, RootInfo, TransportChoice};
 use crate::words::Label;
 
 /// What a process has one of.
@@ -34,18 +34,18 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_s
 impl Domain {
     /// Creates the state of a process, on whose devices' memory the backend works.
     pub fn new(backend: Arc<dyn Backend>) -> Domain {
-        Domain::with(backend, Network::default(), Ways::Fastest)
+        Domain::with(backend, Network::default(), TransportChoice::Fastest)
     }
 
     /// As [`Domain::new`], with what a program chooses for communicators of several machines.
     pub fn with_network(backend: Arc<dyn Backend>, network: Network) -> Domain {
-        Domain::with(backend, network, Ways::Fastest)
+        Domain::with(backend, network, TransportChoice::Fastest)
     }
 
     /// As [`Domain::new`], but ranks that meet by root information use shared memory within a process too: for tests and
     /// measurements of that transport.
     pub fn with_shared_memory_only(backend: Arc<dyn Backend>) -> Domain {
-        Domain::with(backend, Network::default(), Ways::SharedMemory)
+        Domain::with(backend, Network::default(), TransportChoice::SharedMemory)
     }
 
     /// As [`Domain::with_shared_memory_only`], for the network.
@@ -54,10 +54,10 @@ impl Domain {
             host: Some(std::net::Ipv4Addr::LOCALHOST.into()),
             ..Network::default()
         };
-        Domain::with(backend, network, Ways::Network)
+        Domain::with(backend, network, TransportChoice::Network)
     }
 
-    fn with(backend: Arc<dyn Backend>, network: Network, ways: Ways) -> Domain {
+    fn with(backend: Arc<dyn Backend>, network: Network, ways: TransportChoice) -> Domain {
         Domain {
             meetings: Meetings::new(backend.clone(), network, ways),
             backend,

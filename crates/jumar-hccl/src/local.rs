@@ -239,7 +239,7 @@ impl Offer {
 }
 
 /// What a thread does after it has given up the lock.
-enum Then {
+enum Continuation {
     Nothing,
     Fail(Vec<Arc<Arrival>>, Error),
     Run(All),
@@ -344,7 +344,7 @@ impl LocalGroup {
             let mut inner = self.inner.lock();
             match &inner.failure {
                 // It was queued before the failure, and ends as those that were waiting.
-                Some(failure) => Then::Fail(vec![arrival.clone()], failure.clone()),
+                Some(failure) => Continuation::Fail(vec![arrival.clone()], failure.clone()),
                 None => match arrival.operation() {
                     Operation::Collective(own) => self.meet(&mut inner, arrival, own, epoch),
                     Operation::Messages(messages) => {
@@ -354,9 +354,9 @@ impl LocalGroup {
             }
         };
         match then {
-            Then::Nothing => {}
-            Then::Fail(all, error) => fail(all, &error),
-            Then::Run(all) => {
+            Continuation::Nothing => {}
+            Continuation::Fail(all, error) => fail(all, &error),
+            Continuation::Run(all) => {
                 let outcome = self.run(&all);
                 if let Err(error) = &outcome {
                     // Operations that wait for another rank end too: no other operation of the group is carried out.
@@ -366,7 +366,7 @@ impl LocalGroup {
                     self.end(one, arrival.rank, outcome.clone());
                 }
             }
-            Then::Copy(pairs, failed) => {
+            Continuation::Copy(pairs, failed) => {
                 for pair in pairs {
                     pair.carry_out(&*self.backend);
                 }
@@ -394,7 +394,7 @@ impl LocalGroup {
         arrival: &Arc<Arrival>,
         own: &Collective,
         epoch: u32,
-    ) -> Then {
+    ) -> Continuation {
         let key = (arrival.channel, arrival.number(), epoch);
         let known = inner.meetings.iter().position(|one| one.key == key);
         let at = known.unwrap_or_else(|| {
@@ -417,11 +417,11 @@ impl LocalGroup {
                 (other, &its),
                 (arrival.rank, &own.signature),
             );
-            return Then::Fail(inner.fail(&error), error);
+            return Continuation::Fail(inner.fail(&error), error);
         }
         if arrivals.iter().all(Option::is_some) {
             let all = inner.meetings.swap_remove(at).arrivals;
-            return Then::Run(all.into_iter().flatten().collect());
+            return Continuation::Run(all.into_iter().flatten().collect());
         }
         let missing = (0..self.label.size).filter(|rank| arrivals[*rank as usize].is_none());
         let lost = missing
@@ -436,7 +436,7 @@ impl LocalGroup {
         arrival: &Arc<Arrival>,
         messages: &[Message],
         epoch: u32,
-    ) -> Then {
+    ) -> Continuation {
         let mut pairs = Vec::new();
         let mut lost = None;
         for (index, message) in messages.iter().enumerate() {
@@ -448,12 +448,12 @@ impl LocalGroup {
                     lost = lost.or(gone.map(|why| (message.peer, *why)));
                 }
                 // The pairs that were found have nothing to do with it: they would end with nothing else.
-                Err(error) => return Then::Copy(pairs, Some((inner.fail(&error), error))),
+                Err(error) => return Continuation::Copy(pairs, Some((inner.fail(&error), error))),
             }
         }
         match self.unless_lost(inner, arrival, lost) {
-            Then::Fail(all, error) => Then::Copy(pairs, Some((all, error))),
-            _ => Then::Copy(pairs, None),
+            Continuation::Fail(all, error) => Continuation::Copy(pairs, Some((all, error))),
+            _ => Continuation::Copy(pairs, None),
         }
     }
 
@@ -462,14 +462,14 @@ impl LocalGroup {
         inner: &mut Inner,
         arrival: &Arc<Arrival>,
         lost: Option<(u32, &'static str)>,
-    ) -> Then {
+    ) -> Continuation {
         let Some((rank, why)) = lost else {
-            return Then::Nothing;
+            return Continuation::Nothing;
         };
         let error = self
             .label
             .lost(arrival.operation(), arrival.number(), rank, why);
-        Then::Fail(inner.fail(&error), error)
+        Continuation::Fail(inner.fail(&error), error)
     }
 
     /// Does the work of an operation that all ranks have reached.

@@ -178,7 +178,7 @@ pub enum Slot {
 
 /// Where an output lies in the first input, counted in elements of a dense tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct OutputView {
     /// The element that comes first.
     pub start: usize,
     /// The stride of each dimension of the output; negative ones go backwards.
@@ -212,7 +212,7 @@ pub trait Kernel: Send + Sync {
     }
 
     /// Returns the part of the first input that equals an output, if the kernel only moves elements.
-    fn as_view_of_input(&self, _output: usize) -> Option<Seen> {
+    fn as_view_of_input(&self, _output: usize) -> Option<OutputView> {
         None
     }
 

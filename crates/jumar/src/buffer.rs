@@ -16,13 +16,13 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::call::{self, by};
 use crate::context::{Context, refuse_in_host_function};
 use crate::element::Element;
-use crate::runtime::{Access, Inner, Runtime, Use};
+use crate::runtime::{Access, Inner, PendingUse, Runtime};
 
 /// An allocation, and who uses it.
 pub(crate) struct Memory {
     pub(crate) runtime: Arc<Inner>,
     block: Block,
-    uses: Mutex<Vec<Use>>,
+    uses: Mutex<Vec<PendingUse>>,
 }
 
 impl Memory {
@@ -78,7 +78,7 @@ impl Memory {
     pub(crate) fn used_by(&self, stream: &Arc<Stream>, done: &Arc<Signal>, access: Access) {
         let mut uses = self.uses.lock();
         uses.retain(|other| !other.is_over());
-        uses.push(Use {
+        uses.push(PendingUse {
             stream: stream.clone(),
             done: done.clone(),
             access,
@@ -102,7 +102,7 @@ impl Memory {
     }
 
     fn wait_for_uses(&self, matters: impl Fn(Access) -> bool) -> Result<()> {
-        let uses: Vec<Use> = {
+        let uses: Vec<PendingUse> = {
             let mut uses = self.uses.lock();
             uses.retain(|other| !other.is_over());
             let found = uses.iter().filter(|other| matters(other.access));
@@ -111,7 +111,7 @@ impl Memory {
         if !uses.is_empty() {
             refuse_in_host_function()?;
         }
-        uses.iter().for_each(Use::wait);
+        uses.iter().for_each(PendingUse::wait);
         Ok(())
     }
 }

@@ -10,9 +10,9 @@ use jumar_cpu::{CpuBackend, guard};
 use jumar_types::{Error, ErrorKind, Result};
 
 pub use jumar_diag::check::{
-    Allocation, Check, DEPTH, Finding, Line, Options, Query, Rule, Script, Severity,
-    SourceLocation, Touch, Walk, fork_ended, fork_prepared, has_reported, here, in_call,
-    is_in_script, rules, set_outer_script, set_script, stack_text,
+    Allocation, Check, DEPTH, EarlyAccess, Finding, Line, Options, Query, Rule, Script, Severity,
+    SourceLocation, Walk, fork_ended, fork_prepared, has_reported, here, in_call, is_in_script,
+    rules, set_outer_script, set_script, stack_text,
 };
 
 use crate::config::{path, variable};
@@ -201,10 +201,10 @@ impl jumar_diag::check::Memory for Memory {
         guard::release(ticket);
     }
 
-    fn touches(&self) -> Vec<Touch> {
+    fn touches(&self) -> Vec<EarlyAccess> {
         let touches = guard::touches().into_iter();
         touches
-            .map(|touch| Touch {
+            .map(|touch| EarlyAccess {
                 ticket: touch.ticket,
                 address: touch.address,
                 wrote: touch.wrote,

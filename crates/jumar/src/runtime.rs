@@ -115,7 +115,7 @@ pub(crate) struct Inner {
 
 /// A queued task that uses memory: the signal that is set after it, and the stream that sets it.
 #[derive(Clone)]
-pub(crate) struct Use {
+pub(crate) struct PendingUse {
     pub(crate) stream: Arc<Stream>,
     pub(crate) done: Arc<Signal>,
     pub(crate) access: Access,
@@ -128,7 +128,7 @@ pub(crate) enum Access {
     Write,
 }
 
-impl Use {
+impl PendingUse {
     pub(crate) fn is_over(&self) -> bool {
         self.done.is_set()
     }
@@ -142,12 +142,12 @@ impl Use {
 
 struct Leaving {
     block: Block,
-    uses: Vec<Use>,
+    uses: Vec<PendingUse>,
 }
 
 impl Inner {
     /// Frees memory once nothing queued uses it.
-    pub(crate) fn release(&self, block: Block, mut uses: Vec<Use>) {
+    pub(crate) fn release(&self, block: Block, mut uses: Vec<PendingUse>) {
         uses.retain(|other| !other.is_over());
         if uses.is_empty() {
             self.free(block);
@@ -162,7 +162,7 @@ impl Inner {
         let pending: Vec<Leaving> = {
             let mut leaving = self.leaving.lock();
             leaving
-                .extract_if(.., |memory| memory.uses.iter().all(Use::is_over))
+                .extract_if(.., |memory| memory.uses.iter().all(PendingUse::is_over))
                 .collect()
         };
         for memory in pending {
@@ -176,13 +176,13 @@ impl Inner {
         if InHostFunction::is_here() {
             return false;
         }
-        let uses: Vec<Use> = self
+        let uses: Vec<PendingUse> = self
             .leaving
             .lock()
             .iter()
             .flat_map(|memory| memory.uses.clone())
             .collect();
-        uses.iter().for_each(Use::wait);
+        uses.iter().for_each(PendingUse::wait);
         self.reclaim();
         !uses.is_empty()
     }

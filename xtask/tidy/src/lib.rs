@@ -10,6 +10,7 @@ mod files;
 mod folders;
 mod guidance;
 mod misuse;
+mod names;
 mod size;
 mod source;
 mod sources;
@@ -105,6 +106,7 @@ const CHECKS: &[(&str, Check)] = &[
         "the words that docs/glossary.md bans are used no more often than recorded",
         vocabulary::ratchet,
     ),
+    ("types are named by noun phrases", names::noun_phrases),
     (
         "the sources have no more lines than xtask/size.toml allows",
         size::limits,

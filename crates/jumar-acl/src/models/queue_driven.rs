@@ -222,7 +222,7 @@ impl QueueDrivenModel {
 
     fn run_open(&self, cx: &Cx<'_>, messages: &[Message]) -> Result<Vec<Vec<u8>>> {
         let description = self.loaded.model.description();
-        let mut lent = Lent {
+        let mut lent = ExecutionMemory {
             cx,
             spans: Vec::new(),
         };
@@ -261,12 +261,12 @@ impl QueueDrivenModel {
 }
 
 /// Memory of one execution, which is freed however it ends.
-struct Lent<'a, 'b> {
+struct ExecutionMemory<'a, 'b> {
     cx: &'a Cx<'b>,
     spans: Vec<Span>,
 }
 
-impl Drop for Lent<'_, '_> {
+impl Drop for ExecutionMemory<'_, '_> {
     fn drop(&mut self) {
         for span in &self.spans {
             if !span.is_empty() {

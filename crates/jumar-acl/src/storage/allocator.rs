@@ -113,14 +113,14 @@ struct Registered {
 }
 
 /// Work memory that a stream's allocator lends for one execution. It is given back when this is dropped.
-pub(crate) struct Lent {
+pub(crate) struct AllocatorMemory {
     of: Arc<Registered>,
     block: u64,
     /// The memory.
     pub(crate) span: Span,
 }
 
-impl Drop for Lent {
+impl Drop for AllocatorMemory {
     fn drop(&mut self) {
         (self.of.free.call)(self.of.description.object, self.block);
     }
@@ -139,7 +139,7 @@ pub(crate) fn lend(
     cx: &Cx<'_>,
     stream: &Stream,
     wanted: impl FnOnce() -> Option<usize>,
-) -> Result<Option<Lent>> {
+) -> Result<Option<AllocatorMemory>> {
     if stream.is_recorded() {
         return Ok(None);
     }
@@ -165,7 +165,7 @@ pub(crate) fn lend(
             "Let its function that allocates give a block, or take the allocator away with aclrtAllocatorUnregister.",
         ));
     }
-    let mut lent = Lent {
+    let mut lent = AllocatorMemory {
         of,
         block,
         span: Span::EMPTY,

@@ -20,7 +20,7 @@ use jumar_hal::{
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::{Comparison, Condition, ConditionKind, Control, Label, Width};
-use super::run::{Edge, Made, Outside, Resolved, Source, Step, WaitOn};
+use super::run::{BoundaryEvents, Edge, PreparedNode, Resolved, Source, Step, WaitOn};
 use super::{Action, Graph, Inner};
 use crate::context::Failure;
 use crate::gate::{Op, Phase as Progress};
@@ -37,7 +37,7 @@ pub(super) struct CapturedStreamPlan {
     /// The sequence and position after each label.
     labels: HashMap<u64, (u32, usize)>,
     marks: usize,
-    outside: Outside,
+    outside: BoundaryEvents,
     conditions: Box<[Arc<Condition>]>,
 }
 
@@ -128,7 +128,7 @@ impl QueueObserver for CapturedStreamObserver {
 
 impl CapturedStreamPlan {
     pub(super) fn new(inner: &Inner) -> CapturedStreamPlan {
-        let mut outside = Outside::default();
+        let mut outside = BoundaryEvents::default();
         let mut marks = HashMap::new();
         for (number, node) in inner.nodes.iter().enumerate() {
             if matches!(node.action, Action::Mark) {
@@ -172,7 +172,7 @@ impl Code {
     fn new(
         inner: &Inner,
         nodes: &[u32],
-        outside: &mut Outside,
+        outside: &mut BoundaryEvents,
         marks: Option<&HashMap<u32, u32>>,
         mut label: impl FnMut(&Arc<Label>, usize),
     ) -> Code {
@@ -232,9 +232,11 @@ impl Code {
                     | Action::ExternalWait(_),
                     _,
                 ) => match node.make(outside) {
-                    Made::Nothing => None,
-                    Made::Step(step) => Some(Instruction::Step(step)),
-                    Made::Wait { on, then, limit } => Some(Instruction::Wait { on, then, limit }),
+                    PreparedNode::Nothing => None,
+                    PreparedNode::Step(step) => Some(Instruction::Step(step)),
+                    PreparedNode::Wait { on, then, limit } => {
+                        Some(Instruction::Wait { on, then, limit })
+                    }
                 },
             };
             if let Some(instruction) = instruction {
@@ -642,7 +644,7 @@ impl Graph {
         Ok(Arc::new(Code::new(
             &inner,
             &nodes,
-            &mut Outside::default(),
+            &mut BoundaryEvents::default(),
             None,
             |_, _| {},
         )))

@@ -38,7 +38,7 @@ pub(super) struct Straight {
     /// The node of each step, for probes and errors.
     nodes: Box<[Source]>,
     pieces: Box<[Piece]>,
-    outside: Outside,
+    outside: BoundaryEvents,
     /// Records and waits that order the steps with the outside, each with the number of steps before it.
     edges: Box<[(usize, Edge)]>,
 }
@@ -73,12 +73,12 @@ impl Edge {
 
 /// Events that order executions with the outside, resolved when one is queued.
 #[derive(Default)]
-pub(super) struct Outside {
+pub(super) struct BoundaryEvents {
     pub(super) set: Vec<Arc<Event>>,
     pub(super) waited: Vec<Arc<Event>>,
 }
 
-/// The signals of one execution, beside [`Outside`].
+/// The signals of one execution, beside [`BoundaryEvents`].
 pub(super) struct Resolved {
     pub(super) set: Box<[Arc<Signal>]>,
     pub(super) waited: Box<[Option<Arc<Signal>>]>,
@@ -121,7 +121,7 @@ enum Piece {
 pub(super) enum WaitOn {
     Signal(Arc<Signal>),
     /// The signal with this number of [`Resolved::waited`].
-    Outside(u32),
+    BoundaryEvents(u32),
     /// A value in memory.
     Value(Arc<dyn jumar_hal::Condition>),
 }
@@ -136,7 +136,7 @@ impl WaitOn {
     ) -> Option<Task> {
         let signal = match self {
             WaitOn::Signal(signal) => signal.clone(),
-            WaitOn::Outside(index) => resolved.waited[*index as usize].clone()?,
+            WaitOn::BoundaryEvents(index) => resolved.waited[*index as usize].clone()?,
             WaitOn::Value(condition) => {
                 return Some(Task::Until {
                     condition: condition.clone(),
@@ -162,7 +162,7 @@ pub(super) struct Source {
 }
 
 /// What a node turns into.
-pub(super) enum Made {
+pub(super) enum PreparedNode {
     Nothing,
     Step(Step),
     Wait {
@@ -172,7 +172,7 @@ pub(super) enum Made {
     },
 }
 
-impl Outside {
+impl BoundaryEvents {
     /// Resolves every event for one execution, as records and waits that are queued now.
     pub(super) fn resolve(&self, stream: &Stream) -> Resolved {
         Resolved {
@@ -202,30 +202,30 @@ impl Outside {
 
 impl Node {
     /// Turns the node into what an execution does for it; marks, joins and control nodes are handled by the caller.
-    pub(super) fn make(&self, outside: &mut Outside) -> Made {
+    pub(super) fn make(&self, outside: &mut BoundaryEvents) -> PreparedNode {
         if self.disabled {
-            return Made::Nothing;
+            return PreparedNode::Nothing;
         }
         match &self.action {
-            Action::Mark | Action::Join(_) | Action::Control(_) => Made::Nothing,
-            Action::Slot(slot) => Made::Step(Step::Slot(slot.clone())),
-            Action::ExternalSet(event) => Made::Step(Step::SetOutside(outside.set(event))),
-            Action::ExternalWait(event) => Made::Wait {
-                on: WaitOn::Outside(outside.waited(event)),
+            Action::Mark | Action::Join(_) | Action::Control(_) => PreparedNode::Nothing,
+            Action::Slot(slot) => PreparedNode::Step(Step::Slot(slot.clone())),
+            Action::ExternalSet(event) => PreparedNode::Step(Step::SetOutside(outside.set(event))),
+            Action::ExternalWait(event) => PreparedNode::Wait {
+                on: WaitOn::BoundaryEvents(outside.waited(event)),
                 then: WaitThen::Keep,
                 limit: None,
             },
             Action::Task(task) => match task {
-                Task::Copy(copy) => Made::Step(Step::MemOp(MemOp::Copy(*copy))),
-                Task::Fill { to, value } => Made::Step(Step::MemOp(MemOp::Fill {
+                Task::Copy(copy) => PreparedNode::Step(Step::MemOp(MemOp::Copy(*copy))),
+                Task::Fill { to, value } => PreparedNode::Step(Step::MemOp(MemOp::Fill {
                     to: *to,
                     value: *value,
                 })),
-                Task::Set(signal) => Made::Step(Step::Set(signal.clone())),
-                Task::Clear(signal) => Made::Step(Step::Clear(signal.clone())),
-                Task::Run(program) => Made::Step(Step::Run(program.clone())),
+                Task::Set(signal) => PreparedNode::Step(Step::Set(signal.clone())),
+                Task::Clear(signal) => PreparedNode::Step(Step::Clear(signal.clone())),
+                Task::Run(program) => PreparedNode::Step(Step::Run(program.clone())),
                 Task::Join(joint) => unreachable!("{} was recorded in parts", joint.name()),
-                Task::Until { condition, limit } => Made::Wait {
+                Task::Until { condition, limit } => PreparedNode::Wait {
                     on: WaitOn::Value(condition.clone()),
                     then: WaitThen::Keep,
                     limit: *limit,
@@ -234,7 +234,7 @@ impl Node {
                     signal,
                     then,
                     limit,
-                } => Made::Wait {
+                } => PreparedNode::Wait {
                     on: WaitOn::Signal(signal.clone()),
                     then: *then,
                     limit: *limit,
@@ -351,15 +351,15 @@ impl Plan {
 impl Straight {
     fn new(inner: &Inner) -> Straight {
         let (mut steps, mut nodes) = (Vec::with_capacity(inner.nodes.len()), Vec::new());
-        let (mut pieces, mut outside) = (Vec::new(), Outside::default());
+        let (mut pieces, mut outside) = (Vec::new(), BoundaryEvents::default());
         let (mut moves, mut replay_steps) = (Vec::new(), Vec::new());
         let (mut first, mut first_replay_step) = (0, 0);
         let mut edges = Vec::new();
         for (number, node) in inner.nodes.iter().enumerate() {
             edges.extend(node.edge().map(|edge| (steps.len(), edge)));
             match node.make(&mut outside) {
-                Made::Nothing => {}
-                Made::Step(step) => {
+                PreparedNode::Nothing => {}
+                PreparedNode::Step(step) => {
                     match (&step, replay_steps[first_replay_step..].last_mut()) {
                         (Step::MemOp(next), Some(ReplayStep::Moves(range))) => {
                             moves.push(*next);
@@ -374,7 +374,7 @@ impl Straight {
                     steps.push(step);
                     nodes.push(node.source(number as u32, inner));
                 }
-                Made::Wait { on, then, limit } => {
+                PreparedNode::Wait { on, then, limit } => {
                     if first < steps.len() {
                         pieces.push(Piece::Block {
                             cost: cost_of(&steps[first..]),

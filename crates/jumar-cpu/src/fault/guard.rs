@@ -105,7 +105,7 @@ static ASKING: AtomicU32 = AtomicU32::new(0);
 
 /// The program touched bytes that a queued copy needs.
 #[derive(Clone, Debug)]
-pub struct Touch {
+pub struct GuardedAccess {
     /// The number that the copy was given.
     pub ticket: u64,
     /// The first byte that was touched.
@@ -166,7 +166,7 @@ pub fn release(ticket: u64) {
 }
 
 /// Takes the touches that were noted since it was called last.
-pub fn touches() -> Vec<Touch> {
+pub fn touches() -> Vec<GuardedAccess> {
     let mut all = Vec::new();
     for entry in &TOUCHES {
         if entry.state.load(Ordering::Acquire) != READY {
@@ -178,7 +178,7 @@ pub fn touches() -> Vec<Touch> {
             .flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes())
             .take_while(|byte| *byte != 0)
             .collect();
-        all.push(Touch {
+        all.push(GuardedAccess {
             ticket: entry.ticket.load(Ordering::Relaxed),
             address: entry.address.load(Ordering::Relaxed),
             wrote: entry.wrote.load(Ordering::Relaxed) != 0,

@@ -19,25 +19,25 @@ use jumar_types::Result;
 use super::{HUGE, mapped};
 
 /// What is lent of one range, which begins at `base`.
-pub(super) struct Lent {
+pub(super) struct LentRange {
     base: usize,
     bytes: usize,
     /// `None` if the system refused it.
     file: OnceLock<Option<File>>,
-    pages: Mutex<Pages>,
+    pages: Mutex<LentPages>,
 }
 
 #[derive(Default)]
-struct Pages {
+struct LentPages {
     /// In the file.
     lent: Ranges,
     /// Of other files, and so never lent.
     barred: Ranges,
 }
 
-impl Lent {
-    pub(super) fn new(base: usize, bytes: usize) -> Lent {
-        Lent {
+impl LentRange {
+    pub(super) fn new(base: usize, bytes: usize) -> LentRange {
+        LentRange {
             base,
             bytes,
             file: OnceLock::new(),
@@ -147,7 +147,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for LentRange {
     fn drop(&mut self) {
         // The addresses stay mapped; their memory goes back.
         self.clear(self.base..self.base + self.bytes);

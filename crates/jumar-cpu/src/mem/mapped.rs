@@ -18,12 +18,12 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::shared;
 
 /// Physical memory: pages of a memory file, which arrive when they are touched.
-pub(crate) struct Pages {
+pub(crate) struct PhysicalPages {
     file: File,
     bytes: usize,
 }
 
-impl Physical for Pages {
+impl Physical for PhysicalPages {
     fn bytes(&self) -> usize {
         self.bytes
     }
@@ -47,7 +47,7 @@ impl Physical for Pages {
     }
 }
 
-impl Pages {
+impl PhysicalPages {
     /// Maps the memory at an address of the system's choice, for the lifetime of the process.
     pub(crate) fn map_anew(&self, access: libc::c_int) -> Result<usize> {
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
@@ -132,10 +132,10 @@ pub(crate) fn exchange(at: Span) -> Result<Arc<dyn Physical>> {
     Ok(Arc::new(pages))
 }
 
-pub(super) fn file_of(bytes: usize) -> Result<Pages> {
+pub(super) fn file_of(bytes: usize) -> Result<PhysicalPages> {
     let length = (bytes as u64).saturating_add(shared::TRAILER);
     let file = memory_file(c"jumar-device-memory", length, 0)?;
-    Ok(Pages { file, bytes })
+    Ok(PhysicalPages { file, bytes })
 }
 
 /// Makes a memory file whose length never changes.
@@ -171,7 +171,7 @@ fn memory_file(name: &CStr, length: u64, flags: libc::c_uint) -> Result<File> {
 /// `InvalidValue`: why it cannot be had.
 pub(crate) fn adopt(number: u64) -> Result<Arc<dyn Physical>> {
     let (file, bytes) = shared::open(number)?;
-    Ok(Arc::new(Pages { file, bytes }))
+    Ok(Arc::new(PhysicalPages { file, bytes }))
 }
 
 /// Ranges of addresses that are reserved, or were once.

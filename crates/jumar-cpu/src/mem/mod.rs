@@ -60,7 +60,7 @@ pub(crate) struct Space {
     open: AtomicUsize,
     /// Where files stand in the range.
     files: file::Files,
-    lent: lent::Lent,
+    lent: lent::LentRange,
     /// Each allocation has its pages for itself, whatever its length, and they are mapped a second time, so far behind.
     second_mapping: Option<usize>,
 }
@@ -85,7 +85,7 @@ impl Space {
                         heap: SpinLock::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
                         files: file::Files::default(),
-                        lent: lent::Lent::new(base, size),
+                        lent: lent::LentRange::new(base, size),
                         second_mapping: None,
                     });
                 }
@@ -118,7 +118,7 @@ impl Space {
             heap: SpinLock::new(Heap::new(bytes)),
             open: AtomicUsize::new(0),
             files: file::Files::default(),
-            lent: lent::Lent::new(base, bytes),
+            lent: lent::LentRange::new(base, bytes),
             second_mapping: Some(own.wrapping_sub(base)),
         })
     }

@@ -4,7 +4,7 @@ use super::{Script, SourceLocation, here};
 
 /// The program touched bytes that a pending copy needs.
 #[derive(Clone, Debug)]
-pub struct Touch {
+pub struct EarlyAccess {
     /// The copy.
     pub ticket: u64,
     /// The first byte that was touched.

@@ -33,7 +33,7 @@ use jumar_core::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, MutexGuard, Orde
 use jumar_core::{Admission, Op, Phase, Probe, Span};
 use jumar_types::Result;
 
-pub use finding::{Finding, Line, Object, Touch};
+pub use finding::{EarlyAccess, Finding, Line, Object};
 pub use rules::{Rule, Severity};
 pub use source_location::{
     DEPTH, Script, SourceLocation, Walk, fork_ended, fork_prepared, has_reported, here, in_call,
@@ -77,7 +77,7 @@ pub trait Memory: Send + Sync {
     /// Ends that.
     fn release(&self, _ticket: u64) {}
     /// Takes what the program touched of guarded bytes since the last time.
-    fn touches(&self) -> Vec<Touch> {
+    fn touches(&self) -> Vec<EarlyAccess> {
         Vec::new()
     }
 }

@@ -12,7 +12,7 @@ use jumar_core::{Admission, Op, Phase, Span};
 use super::deadlock::For;
 use super::race::{OpContext, Races};
 use super::source_location::{Stack, own_range};
-use super::{Check, Finding, Line, Memory, Script, SourceLocation, State, Touch};
+use super::{Check, EarlyAccess, Finding, Line, Memory, Script, SourceLocation, State};
 
 /// A range that a pending copy needs.
 pub(super) struct Guarded {
@@ -105,7 +105,7 @@ impl Races {
     }
 
     /// Classifies a touch; `None` if it is not a known mistake.
-    fn touched(&self, touch: &Touch, location: SourceLocation) -> Option<Finding> {
+    fn touched(&self, touch: &EarlyAccess, location: SourceLocation) -> Option<Finding> {
         let guarded = self.guarded.iter().find(|guarded| {
             guarded.ticket == touch.ticket && guarded.span.contains(touch.address)
         })?;

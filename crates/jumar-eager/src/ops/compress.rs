@@ -8,7 +8,7 @@ use super::normalization::computed;
 use super::operands::FLOATS;
 use super::reduction::reduce;
 use super::routing::Positions;
-use super::sparse::{Pages, Part};
+use super::sparse::{PageRows, Part};
 use super::{Table, index};
 use crate::build::{Cx, Operand};
 use crate::element::F;
@@ -305,7 +305,7 @@ fn compress_last(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let positions = match pages {
         Some((table, columns, page)) => {
             let positions = cx.temporary(DataType::Int64, &[count * size])?;
-            let kernel = Pages {
+            let kernel = PageRows {
                 operator: cx.name(),
                 parts,
                 columns,

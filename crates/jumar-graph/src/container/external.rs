@@ -7,7 +7,7 @@ use jumar_ops::Tensor;
 
 use super::WeightsCheck;
 use super::proto::ExternalMessage;
-use crate::compile::{ALIGNMENT, Laid};
+use crate::compile::{ALIGNMENT, ConstantLayout};
 use crate::{GraphError, Result};
 
 /// The folder beside a model file in which its weights are searched by default.
@@ -15,7 +15,7 @@ pub const WEIGHT_FOLDER: &str = "weight";
 
 /// How weights are put into files of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outside {
+pub enum WeightFiles {
     /// Each constant into a file that its contents name.
     Each,
     /// All of them into one file of this name.
@@ -47,8 +47,11 @@ impl ExternalWeights {
 }
 
 /// Divides weights into files.
-pub(super) fn divide(weights: &Laid, outside: &Outside) -> Vec<(ExternalWeights, Laid)> {
-    let part = |name: String, start: usize, own: Laid| {
+pub(super) fn divide(
+    weights: &ConstantLayout,
+    outside: &WeightFiles,
+) -> Vec<(ExternalWeights, ConstantLayout)> {
+    let part = |name: String, start: usize, own: ConstantLayout| {
         let mut sum = crc32fast::Hasher::new();
         let Ok(()) = own.each(|bytes| {
             sum.update(bytes);
@@ -62,11 +65,11 @@ pub(super) fn divide(weights: &Laid, outside: &Outside) -> Vec<(ExternalWeights,
         (file, own)
     };
     match outside {
-        Outside::Together(name) if !weights.is_empty() => {
+        WeightFiles::Together(name) if !weights.is_empty() => {
             vec![part(name.clone(), 0, weights.clone())]
         }
-        Outside::Together(_) => Vec::new(),
-        Outside::Each => {
+        WeightFiles::Together(_) => Vec::new(),
+        WeightFiles::Each => {
             let mut named: HashMap<String, Tensor> = HashMap::new();
             weights
                 .pieces()
@@ -76,7 +79,7 @@ pub(super) fn divide(weights: &Laid, outside: &Outside) -> Vec<(ExternalWeights,
                     part(
                         name_of(tensor, &mut named),
                         *offset,
-                        Laid::one(tensor.clone()),
+                        ConstantLayout::one(tensor.clone()),
                     )
                 })
                 .collect()

@@ -15,10 +15,10 @@ use jumar_ops::{Attr, Attrs, Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};
 use jumar_types::dtype::DataType;
 use prost::Message;
 
-pub use self::external::{ExternalWeights, Outside, WEIGHT_FOLDER};
+pub use self::external::{ExternalWeights, WEIGHT_FOLDER, WeightFiles};
 use self::message::message;
 use self::proto::{AttrValue, GearMessage, GraphMessage, NodeMessage, PortMessage, ValueMessage};
-use crate::compile::{ALIGNMENT, Laid, largest_bytes};
+use crate::compile::{ALIGNMENT, ConstantLayout, largest_bytes};
 use crate::description::{Format, Gear, GearKind};
 use crate::{
     Body, Description, Graph, GraphError, GraphErrorKind, GraphOutput, Model, Node, Port, Result,
@@ -156,17 +156,21 @@ fn is_likely_onnx(bytes: &[u8]) -> bool {
 }
 
 /// Writes a model.
-pub(crate) fn write(model: &Model, weights: &Laid, to: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(
+    model: &Model,
+    weights: &ConstantLayout,
+    to: &mut impl Write,
+) -> io::Result<()> {
     write_as(WITHOUT_FILES, message(model), weights, to)
 }
 
 /// Writes a model without its weights, and hands each file of weights to `beside`, once.
 pub(crate) fn write_outside(
     model: &Model,
-    weights: &Laid,
-    outside: &Outside,
+    weights: &ConstantLayout,
+    outside: &WeightFiles,
     to: &mut impl Write,
-    beside: &mut dyn FnMut(&str, &Laid) -> io::Result<()>,
+    beside: &mut dyn FnMut(&str, &ConstantLayout) -> io::Result<()>,
 ) -> io::Result<()> {
     let divided = external::divide(weights, outside);
     let mut written = HashSet::new();
@@ -183,13 +187,13 @@ pub(crate) fn write_outside(
         external_bytes: weights.len() as u64,
         ..message(model)
     };
-    write_as(VERSION, message, &Laid::default(), to)
+    write_as(VERSION, message, &ConstantLayout::default(), to)
 }
 
 fn write_as(
     version: u32,
     message: GraphMessage,
-    weights: &Laid,
+    weights: &ConstantLayout,
     to: &mut impl Write,
 ) -> io::Result<()> {
     let graph = message.encode_to_vec();

@@ -7,7 +7,7 @@
 //! value can ([`Kernel::accepts_batch_stride`]); else it stays a copy.
 
 use jumar_ops::view::Layout;
-use jumar_ops::{Aliasing, Joined, Kernel, Seen, Slot};
+use jumar_ops::{Aliasing, Joined, Kernel, OutputView, Slot};
 
 use super::{END, Storage};
 use crate::{Graph, GraphError, Node, Result};
@@ -28,14 +28,14 @@ enum Link {
     /// Those that a join has for it.
     Part(usize, Joined),
     /// Elements of another value.
-    Seen(usize, Seen),
+    OutputView(usize, OutputView),
 }
 
 impl Link {
     fn inside(&self) -> Option<usize> {
         match *self {
             Link::Own => None,
-            Link::Same(of) | Link::Part(of, _) | Link::Seen(of, _) => Some(of),
+            Link::Same(of) | Link::Part(of, _) | Link::OutputView(of, _) => Some(of),
         }
     }
 }
@@ -205,7 +205,7 @@ impl<'a> Sharing<'a> {
     fn same(&mut self, from: usize, output: usize) {
         let of = match self.links[from] {
             Link::Same(of) => of,
-            Link::Own | Link::Part(..) | Link::Seen(..) => from,
+            Link::Own | Link::Part(..) | Link::OutputView(..) => from,
         };
         self.links[output] = Link::Same(of);
         let root = self.root(from);
@@ -268,11 +268,11 @@ impl<'a> Sharing<'a> {
                 };
                 (start, layout)
             }
-            Link::Seen(_, seen) if outer.is_dense() => {
+            Link::OutputView(_, seen) if outer.is_dense() => {
                 let layout = Layout::strided(&shape, &seen.strides)?;
                 (seen.start, simple(layout)?)
             }
-            Link::Seen(..) => return None,
+            Link::OutputView(..) => return None,
         };
         Some(Location {
             root: of.root,
@@ -327,7 +327,7 @@ impl<'a> Sharing<'a> {
         let Some(of) = node.inputs.first().copied().flatten() else {
             return;
         };
-        let seen: Option<Vec<Seen>> = (0..node.outputs.len())
+        let seen: Option<Vec<OutputView>> = (0..node.outputs.len())
             .map(|at| kernel.as_view_of_input(at))
             .collect();
         if let Some(seen) = seen {
@@ -391,7 +391,7 @@ impl<'a> Sharing<'a> {
         if let Some((step, index)) = self.maker[value] {
             // A view of another value writes nothing.
             let written = match self.links[value] {
-                Link::Seen(..) => false,
+                Link::OutputView(..) => false,
                 Link::Same(_) => graph.nodes[step].operator.aliasing != Aliasing::View,
                 Link::Own | Link::Part(..) => true,
             };
@@ -423,12 +423,12 @@ impl<'a> Sharing<'a> {
     }
 
     /// Lets all outputs of a cut be elements of what is cut, or none.
-    fn lay_cuts(&mut self, node: &Node, of: usize, seen: Vec<Seen>) -> bool {
+    fn lay_cuts(&mut self, node: &Node, of: usize, seen: Vec<OutputView>) -> bool {
         let (root, depth) = (self.root(of), self.depth(of) + 1);
         let outputs: Vec<usize> = node.outputs.iter().map(|id| id.0 as usize).collect();
         let mut fits = self.height[root].max(depth) < DEEPEST;
         for (&output, seen) in outputs.iter().zip(seen) {
-            self.links[output] = Link::Seen(of, seen);
+            self.links[output] = Link::OutputView(of, seen);
             fits = fits
                 && !self.is_output[output]
                 && self.storage[output].bytes > 0

@@ -241,7 +241,7 @@ mod tests {
     use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
     use jumar_hal::{Joint, Span};
 
-    use super::super::{Meetings, Ways};
+    use super::super::{Meetings, TransportChoice};
     use super::*;
     use crate::communicator::{Communicator, Options, Transport};
     use crate::network::Network;
@@ -280,7 +280,7 @@ mod tests {
             guarded: false,
         };
         let backend = Arc::new(CpuBackend::new(config).expect("a backend"));
-        let meetings = Meetings::new(backend, Network::default(), Ways::SharedMemory);
+        let meetings = Meetings::new(backend, Network::default(), TransportChoice::SharedMemory);
         let groups = groups(&meetings);
         let (group, rank) = &groups[0];
         let receive = Message {

@@ -127,7 +127,7 @@ pub(super) struct Joiner<'a> {
 }
 
 /// What the ranks learn of each other.
-pub(super) struct Met {
+pub(super) struct PeerDetails {
     pub(super) name: String,
     /// All ranks are in this process.
     pub(super) local: bool,
@@ -240,7 +240,7 @@ impl Meeting {
     ///
     /// # Errors
     /// `CommDisagreement`: other numbers of ranks or configurations, a rank that is taken; `CommIncomplete`: not all came.
-    pub(super) fn join(&self, own: &Joiner<'_>, wake: u32) -> Result<Met> {
+    pub(super) fn join(&self, own: &Joiner<'_>, wake: u32) -> Result<PeerDetails> {
         let disagree = |sentence: String| Err(Error::new(ErrorKind::CommDisagreement, sentence));
         if own.size as usize > MOST_RECORDS {
             return Err(Error::new(
@@ -296,7 +296,7 @@ impl Meeting {
         }
         let name = super::shared_name(own.name, self.key);
         let local = (0..own.size).all(|rank| self.word(rank, RECORD_PROCESS) == u64::from(process));
-        Ok(Met { name, local })
+        Ok(PeerDetails { name, local })
     }
 
     fn wait_for_all(&self, own: &Joiner<'_>, state: u64) -> Result<()> {

@@ -30,7 +30,7 @@ use progress::Progress;
 use wake::WakePage;
 
 /// A meeting of this process.
-struct Made {
+struct OwnMeeting {
     key: u128,
     until: Instant,
     /// Open for ranks of this machine.
@@ -41,7 +41,7 @@ struct Made {
 
 /// What carries operations between ranks that could use several transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ways {
+pub(crate) enum TransportChoice {
     /// The fastest: memory of the process, then of the machine.
     Fastest,
     /// Shared memory, within a process too.
@@ -54,16 +54,20 @@ pub(crate) enum Ways {
 pub(crate) struct Meetings {
     backend: Arc<dyn Backend>,
     /// The meetings that this process has made, until a rank of it has met the others there, or until they expire.
-    made: Mutex<Vec<Made>>,
+    made: Mutex<Vec<OwnMeeting>>,
     /// Groups of ranks that are all in this process, by key, with the number of ranks that have taken them.
     groups: Mutex<HashMap<u128, (Arc<LocalGroup>, u32)>>,
     progress: Mutex<Option<Arc<Progress>>>,
     network: Network,
-    ways: Ways,
+    ways: TransportChoice,
 }
 
 impl Meetings {
-    pub(crate) fn new(backend: Arc<dyn Backend>, network: Network, ways: Ways) -> Meetings {
+    pub(crate) fn new(
+        backend: Arc<dyn Backend>,
+        network: Network,
+        ways: TransportChoice,
+    ) -> Meetings {
         Meetings {
             backend,
             network,
@@ -118,7 +122,7 @@ impl Meetings {
         let mut made = self.made.lock();
         let now = Instant::now();
         made.retain(|one| one.until > now);
-        made.push(Made {
+        made.push(OwnMeeting {
             key: info.key,
             until: now + limit,
             _meeting: meeting,
@@ -148,7 +152,7 @@ impl Meetings {
                 limit,
             };
             let gathered = gathering::gather(address, info.key, &guest)?;
-            if !gathered.one_machine || self.ways == Ways::Network {
+            if !gathered.one_machine || self.ways == TransportChoice::Network {
                 let label = Label {
                     name: shared_name(&options.name, info.key).into(),
                     size,
@@ -180,7 +184,7 @@ impl Meetings {
             name: met.name.into(),
             size,
         };
-        let transport = match met.local && self.ways != Ways::SharedMemory {
+        let transport = match met.local && self.ways != TransportChoice::SharedMemory {
             true => Transport::Local(self.local_group(info.key, &label)),
             false => {
                 let mesh = meeting.connect(&joiner, &progress.wake, self.backend.clone())?;

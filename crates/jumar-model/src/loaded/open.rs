@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jumar_core::sync::Ordering;
 use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span, SpinLock, StopToken};
 use jumar_graph::{
-    Dynamic, Executable, GraphError, GraphErrorKind, Lent, NodeObserver, Operands, Plan, Region,
-    Sink, TensorType, Tensorlike, Workers, Workspace,
+    Dynamic, Executable, GraphError, GraphErrorKind, NodeObserver, Operands, Plan, Region, Sink,
+    TensorType, Tensorlike, Workers, Workspace, WorkspaceMemory,
 };
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
@@ -416,7 +416,7 @@ impl Drop for Lender<'_> {
 }
 
 impl<'m> Workspace<'m> for Lender<'_> {
-    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'m>> {
+    fn take(&mut self, bytes: usize) -> jumar_graph::Result<WorkspaceMemory<'m>> {
         let fitting = self
             .blocks
             .iter()
@@ -427,7 +427,7 @@ impl<'m> Workspace<'m> for Lender<'_> {
             .min_by_key(|(_, span)| span.bytes());
         if let Some((index, span)) = fitting {
             self.blocks[index].1 = true;
-            return Ok(Lent {
+            return Ok(WorkspaceMemory {
                 token: index,
                 region: Region::of(span),
             });
@@ -440,7 +440,7 @@ impl<'m> Workspace<'m> for Lender<'_> {
         let block = block.map_err(|error| no_memory(&error))?;
         let span = block.span();
         self.blocks.push((Some(block), true));
-        Ok(Lent {
+        Ok(WorkspaceMemory {
             token: self.blocks.len() - 1,
             region: Region::of(span),
         })
@@ -454,7 +454,7 @@ impl<'m> Workspace<'m> for Lender<'_> {
         Workers::of(self.team)
     }
 
-    fn give(&mut self, lent: Lent<'m>) {
+    fn give(&mut self, lent: WorkspaceMemory<'m>) {
         if let Some(block) = self.blocks.get_mut(lent.token) {
             block.1 = false;
         }

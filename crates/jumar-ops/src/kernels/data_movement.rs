@@ -6,7 +6,7 @@ use super::loops::{Loops, dense_strides};
 use super::number::for_width;
 use super::reduce::Join;
 use crate::view::{Element, Row};
-use crate::{Call, Kernel, OpError, PrepareCx, Seen};
+use crate::{Call, Kernel, OpError, OutputView, PrepareCx};
 
 struct Copy<T> {
     types: std::marker::PhantomData<fn(T)>,
@@ -39,9 +39,9 @@ struct Pick<T> {
 }
 
 impl<T: Element> Kernel for Pick<T> {
-    fn as_view_of_input(&self, _output: usize) -> Option<Seen> {
+    fn as_view_of_input(&self, _output: usize) -> Option<OutputView> {
         let strides = self.strides.clone()?;
-        Some(Seen {
+        Some(OutputView {
             start: self.start,
             strides,
         })

@@ -7,7 +7,7 @@ use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
     Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm,
-    OnnxNode, OpError, Operator, Seen, Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
+    OnnxNode, OpError, Operator, OutputView, Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -140,9 +140,9 @@ struct Split<T> {
 }
 
 impl<T: Element> Kernel for Split<T> {
-    fn as_view_of_input(&self, output: usize) -> Option<Seen> {
+    fn as_view_of_input(&self, output: usize) -> Option<OutputView> {
         self.parts.get(output)?;
-        Some(Seen {
+        Some(OutputView {
             start: self.parts[..output].iter().sum(),
             strides: self.strides.clone(),
         })

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use jumar::engine::Span;
-use jumar_eager::{Io, Plan, Touch};
+use jumar_eager::{AccessedView, Io, Plan};
 
 use super::executor::Executor;
 
@@ -32,7 +32,7 @@ impl Touched {
         workspace: Span,
     ) -> Touched {
         let mut touched = Touched::default();
-        let mut seen: Vec<Touch<'_>> = Vec::new();
+        let mut seen: Vec<AccessedView<'_>> = Vec::new();
         for touch in executor.plan.touches_of(steps) {
             let region = buffers.get(touch.buffer).copied().unwrap_or(Span::EMPTY);
             if seen.contains(&touch) || region.is_empty() {
@@ -81,7 +81,7 @@ impl Touched {
 
 /// Adds the ranges of `region` that a step touches. Returns whether these are all of them: of a view with more than
 /// [`MOST`] ranges, as many are added, at equal distances. So races may be missed, and none is invented.
-fn add(touch: &Touch<'_>, region: Span, into: &mut Vec<Span>) -> bool {
+fn add(touch: &AccessedView<'_>, region: Span, into: &mut Vec<Span>) -> bool {
     let (bits, layout) = (touch.dtype.bits(), touch.layout);
     let strides = layout.strides();
     if strides.iter().any(|stride| *stride < 0) {

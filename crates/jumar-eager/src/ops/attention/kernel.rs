@@ -61,7 +61,7 @@ impl Plane {
 
 /// Pages of a cache: column `j` is row `j % size` of the page that the table names at `j / size`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pages {
+pub(super) struct CachePages {
     /// The input that holds the table, dense int32, and where the sequence's entries start in it.
     pub table: usize,
     pub start: usize,
@@ -129,7 +129,7 @@ pub(super) struct Sequence {
     pub largest: Option<Plane>,
     pub sum: Option<Plane>,
     pub log_sum: Option<Plane>,
-    pub pages: Option<Pages>,
+    pub pages: Option<CachePages>,
     pub band: Option<Band>,
 }
 

@@ -18,7 +18,7 @@ use super::Table;
 use crate::build::Cx;
 use crate::view::View;
 use crate::{Refusal, Scalar};
-use kernel::{Band, Dropout, Pages, Plane, Scaling, Sequence, Slopes, Tiled};
+use kernel::{Band, CachePages, Dropout, Plane, Scaling, Sequence, Slopes, Tiled};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnAttentionUpdate", update::parts),
@@ -391,7 +391,7 @@ impl Plan {
         let mut sequences = Vec::with_capacity(self.ranges.len());
         for (range, (slopes, dropout)) in self.ranges.iter().zip(effects) {
             let (key, value) = (&self.keys[range.list], &self.values[range.list]);
-            let pages = cache.map(|(cache, table, operand)| Pages {
+            let pages = cache.map(|(cache, table, operand)| CachePages {
                 table: operand,
                 start: range.table_row * table.dims()[1],
                 entries: table.dims()[1],

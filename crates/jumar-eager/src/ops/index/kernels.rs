@@ -29,11 +29,11 @@ fn inside(index: i64, size: usize) -> Option<usize> {
 }
 
 /// An element whose index lies outside, if there is one: that which a thread found first.
-struct Outside(OnceLock<usize>);
+struct IndexOutOfRange(OnceLock<usize>);
 
-impl Outside {
-    fn new() -> Outside {
-        Outside(OnceLock::new())
+impl IndexOutOfRange {
+    fn new() -> IndexOutOfRange {
+        IndexOutOfRange(OnceLock::new())
     }
 
     fn note(&self, element: usize) {
@@ -75,7 +75,7 @@ impl Kernel for Locate {
         for input in 0..self.dims.len() {
             indices.push(call.input::<i64>(input)?.flat());
         }
-        let outside = Outside::new();
+        let outside = IndexOutOfRange::new();
         call.workers().ranges(output.len(), GRAIN, |first, count| {
             for element in first..first + count {
                 let mut position = Some(0);
@@ -129,7 +129,7 @@ impl Kernel for Along {
         for axis in (0..last).rev() {
             strides[axis] = strides[axis + 1] * self.dims[axis + 1];
         }
-        let (width, size, outside) = (shape[last], self.dims[self.axis], Outside::new());
+        let (width, size, outside) = (shape[last], self.dims[self.axis], IndexOutOfRange::new());
         let (from, to) = (input.flat(), output.flat());
         let (count, grain) = (output.len() / width, GRAIN.div_ceil(width));
         call.workers().ranges(count, grain, |first, count| {

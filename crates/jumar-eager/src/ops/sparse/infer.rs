@@ -22,7 +22,7 @@ pub(crate) struct Part {
 
 /// Lists the rows of pages that parts of sequences consist of. Input: the pages of each sequence, dense int64. Output: rows of the cache,
 /// int64.
-pub(crate) struct Pages {
+pub(crate) struct PageRows {
     pub operator: &'static str,
     pub parts: Vec<Part>,
     /// Pages that a sequence can have, pages of the cache, and tokens of a page.
@@ -31,7 +31,7 @@ pub(crate) struct Pages {
     pub size: usize,
 }
 
-impl Kernel for Pages {
+impl Kernel for PageRows {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (table, out) = (call.input::<i64>(0)?.flat(), call.output::<i64>(0)?.flat());
         let mut next = 0;
@@ -139,7 +139,7 @@ struct Operands {
     key: View,
     value: View,
     table: View,
-    pages: Pages,
+    pages: PageRows,
 }
 
 /// Reads the operands. `layouts` lists the layouts of the queries, `lens` is the parameter with the lengths of the keys.
@@ -234,7 +234,7 @@ fn operands(cx: &mut Cx<'_>, layouts: &[&str], lens: &str) -> Result<Operands, R
         scale: cx.float("scaleValue")?,
         masked: Masked::None,
     };
-    let pages = Pages {
+    let pages = PageRows {
         operator: cx.name(),
         parts,
         columns,

@@ -8,7 +8,7 @@ use super::Table;
 use crate::Refusal;
 use crate::build::Cx;
 
-pub(crate) use infer::{Pages, Part};
+pub(crate) use infer::{PageRows, Part};
 use kernels::Importance;
 
 pub(crate) static TABLE: &Table = &[

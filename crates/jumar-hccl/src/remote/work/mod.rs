@@ -97,7 +97,7 @@ impl Position {
 }
 
 /// How the data that was read is used.
-enum Use {
+enum DataUse {
     /// It is copied to its target.
     Copy,
     /// Every rank that receives a result forms it by itself.
@@ -135,7 +135,7 @@ pub(super) struct Work {
     rounds: usize,
     published: usize,
     sources: Vec<Source>,
-    using: Use,
+    using: DataUse,
     /// This rank's own contribution to a reduction, and its result.
     own: Option<Span>,
     output: Option<Span>,
@@ -452,8 +452,8 @@ impl Work {
                 };
                 let parts = signature.kind == Kind::AllReduce && bytes > DIRECT_BYTES;
                 let using = match parts {
-                    true => Use::ReduceParts(of, by),
-                    false => Use::Reduce(of, by),
+                    true => DataUse::ReduceParts(of, by),
+                    false => DataUse::Reduce(of, by),
                 };
                 (sources, using)
             }
@@ -462,7 +462,7 @@ impl Work {
                     let target = own.receive.get(member)?;
                     Some(source(member, Some(target), target.bytes()))
                 });
-                (sources.collect(), Use::Copy)
+                (sources.collect(), DataUse::Copy)
             }
         };
         let longest = readers.iter().map(|reader| reader.rounds).max();
@@ -574,7 +574,7 @@ impl Work {
             readers,
             published: 0,
             sources,
-            using: Use::Copy,
+            using: DataUse::Copy,
             own: None,
             output: None,
             combined: 0,
@@ -592,8 +592,8 @@ impl Work {
             return false;
         };
         let streams = match self.using {
-            Use::ReduceParts(..) => [INPUT, RESULT].as_slice(),
-            Use::Copy | Use::Reduce(..) => &[INPUT],
+            DataUse::ReduceParts(..) => [INPUT, RESULT].as_slice(),
+            DataUse::Copy | DataUse::Reduce(..) => &[INPUT],
         };
         streams.iter().all(|stream| {
             let word = slot_start(found.slot) + PUBLISHED + stream;
@@ -623,7 +623,7 @@ impl Work {
 
     /// Lists the members whose data is not there.
     fn missing_sources<'a>(&'a self, mesh: &'a Mesh) -> impl Iterator<Item = &'a Source> {
-        let parts = matches!(self.using, Use::ReduceParts(..));
+        let parts = matches!(self.using, DataUse::ReduceParts(..));
         self.sources.iter().filter(move |source| {
             let unread =
                 source.consumed < source.rounds || (parts && source.results < source.rounds);
@@ -672,13 +672,13 @@ impl Work {
         provided |= self.publish(mesh, own);
         let mut read_directly = false;
         let read = match self.using {
-            Use::Copy => {
+            DataUse::Copy => {
                 let (from_staging, directly) = self.copy(mesh)?;
                 read_directly = directly;
                 from_staging
             }
-            Use::Reduce(of, by) => self.combine(mesh, of, by),
-            Use::ReduceParts(of, by) => {
+            DataUse::Reduce(of, by) => self.combine(mesh, of, by),
+            DataUse::ReduceParts(of, by) => {
                 provided |= self.combine_parts(mesh, own, of, by);
                 self.copy_results(mesh, of)
             }
@@ -705,7 +705,7 @@ impl Work {
     ///
     /// Ranks that this one reads nothing from must have read what it provides: it has to know that they have come.
     fn is_done(&self, mesh: &Mesh, own: Found) -> bool {
-        let parts = matches!(self.using, Use::ReduceParts(..));
+        let parts = matches!(self.using, DataUse::ReduceParts(..));
         let read = self.sources.iter().all(|source| {
             source.consumed >= source.rounds && (!parts || source.results >= source.rounds)
         });

@@ -3,7 +3,7 @@
 use jumar_types::Result;
 
 use super::{
-    Call, INPUT, Position, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Use, Work, rounds,
+    Call, DataUse, INPUT, Position, READ_BYTES, READ_PIECE, RESULT, Reader, Source, Work, rounds,
 };
 use crate::protocol::{open_slot, read_slot};
 use crate::remote::layout::{
@@ -143,7 +143,7 @@ impl Work {
 
     /// Returns how a rank reads data from the memory of its owner, unless the owner refuses. Both come to the same answer.
     fn access(&self, mesh: &Mesh, data: usize, (reader, owner): (usize, usize)) -> Option<Access> {
-        if !matches!(self.using, Use::Copy) || data < READ_BYTES {
+        if !matches!(self.using, DataUse::Copy) || data < READ_BYTES {
             return None;
         }
         // What several ranks read is in the caches after one of them has copied it: with two copies they are as fast as the system.
@@ -263,8 +263,8 @@ impl Work {
         LeftBehind {
             readers: std::mem::take(&mut self.readers),
             readers_of_results: match self.using {
-                Use::ReduceParts(..) => std::mem::take(&mut self.sources),
-                Use::Copy | Use::Reduce(..) => Vec::new(),
+                DataUse::ReduceParts(..) => std::mem::take(&mut self.sources),
+                DataUse::Copy | DataUse::Reduce(..) => Vec::new(),
             },
             ..self.call.left_behind(own)
         }

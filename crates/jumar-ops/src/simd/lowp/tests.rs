@@ -206,7 +206,7 @@ fn numbers_are_rounded_to_the_nearest_even() {
 #[test]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn a_call_configures_the_unit_no_oftener_than_sizes_change() {
-    use super::matrix::emulator::{Seen, tried};
+    use super::matrix::emulator::{ExecutedInstructions, tried};
     if unit::ask() != Answer::Absent {
         return; // Instructions of the unit itself are not counted.
     }
@@ -222,7 +222,7 @@ fn a_call_configures_the_unit_no_oftener_than_sizes_change() {
     ] {
         let (mut x, mut filter) = (Block::of(&vec![1; m * k]), Block::of(&vec![1; k * PANEL]));
         let mut c = Block::of(&vec![0; m * PANEL * 4]);
-        let mut seen = Ok(Seen::default());
+        let mut seen = Ok(ExecutedInstructions::default());
         row::<u8>(&mut x, m * k, |x| {
             row::<u8>(&mut filter, k * PANEL, |filter| {
                 row::<i32>(&mut c, m * PANEL, |c| {

@@ -11,7 +11,7 @@ use crate::trial::{Trial, bytes_of};
 enum Storage {
     Single,
     List,
-    Pages,
+    CachePages,
 }
 
 /// Splits keys or values into pages of `size` rows, whose order is that of falling numbers.
@@ -67,7 +67,7 @@ impl Inference {
                 Storage::List => (0..batch)
                     .map(|entry| float(own.part(entry, self.keys[entry]).arranged(self.layout)))
                     .collect(),
-                Storage::Pages => vec![float(pages(own, self.page, self.layout == "BNSD"))],
+                Storage::CachePages => vec![float(pages(own, self.page, self.layout == "BNSD"))],
             };
             trial = trial.list(param, DataType::Float32, members);
         }
@@ -88,7 +88,7 @@ impl Inference {
             };
             trial = trial.tensor("attenMaskOptional", DataType::Bool, dims, mask.clone());
         }
-        if self.storage == Storage::Pages {
+        if self.storage == Storage::CachePages {
             let each = key.dims[2].div_ceil(self.page);
             let table = (0..batch * each).map(|at| (batch * each - 1 - at) as i32);
             let table = table.flat_map(i32::to_le_bytes).collect();
@@ -155,7 +155,10 @@ fn inference(random: &mut fastrand::Rng) -> Inference {
         true => "BSND",
         false => layout,
     };
-    let storage = pick(random, &[Storage::Single, Storage::List, Storage::Pages]);
+    let storage = pick(
+        random,
+        &[Storage::Single, Storage::List, Storage::CachePages],
+    );
     let (batch, key_heads) = (1 + random.usize(..3), 1 + random.usize(..2));
     let heads = key_heads * (1 + random.usize(..3));
     let rows = pick(random, &[1, 1, 2, 9, 40]);
@@ -168,7 +171,7 @@ fn inference(random: &mut fastrand::Rng) -> Inference {
     let longest = *keys.iter().max().unwrap();
     let page = 16 * (1 + random.usize(..3));
     let columns = match storage {
-        Storage::Pages => longest.div_ceil(page) * page,
+        Storage::CachePages => longest.div_ceil(page) * page,
         _ => longest,
     };
     let lengths: Vec<(usize, usize)> = keys
@@ -207,7 +210,7 @@ fn inference(random: &mut fastrand::Rng) -> Inference {
         exclude(random, &mut addend);
         addend
     });
-    let further = (storage != Storage::Pages && random.bool()).then(|| {
+    let further = (storage != Storage::CachePages && random.bool()).then(|| {
         let width = 1 + random.usize(..9);
         (
             Heads::random(random, [batch, heads, rows, width]),

@@ -15,7 +15,7 @@ const WIDTH: usize = 64;
 
 /// What was executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ExecutedInstructions {
     pub configurations: usize,
     pub loads: usize,
     pub products: usize,
@@ -33,7 +33,7 @@ pub struct Machine {
     fault: Option<&'static str>,
     /// Bytes of the instruction that was executed last.
     length: usize,
-    seen: Seen,
+    seen: ExecutedInstructions,
 }
 
 impl Machine {
@@ -45,7 +45,7 @@ impl Machine {
             readable: None,
             fault: None,
             length: 0,
-            seen: Seen {
+            seen: ExecutedInstructions {
                 configurations: 0,
                 loads: 0,
                 products: 0,
@@ -387,11 +387,14 @@ fn install() {
 }
 
 /// Runs something with the unit emulated on this thread. Returns what the unit would have refused.
-pub fn tried(run: impl FnOnce()) -> Result<Seen, &'static str> {
+pub fn tried(run: impl FnOnce()) -> Result<ExecutedInstructions, &'static str> {
     tried_with(None, run)
 }
 
-fn tried_with(readable: Option<[(u64, u64); 2]>, run: impl FnOnce()) -> Result<Seen, &'static str> {
+fn tried_with(
+    readable: Option<[(u64, u64); 2]>,
+    run: impl FnOnce(),
+) -> Result<ExecutedInstructions, &'static str> {
     install();
     let machine = || MACHINE.with(|slot| slot.0.get());
     // SAFETY: no instruction of the unit is being executed, so that the machine has no other user.
@@ -413,7 +416,7 @@ fn tried_with(readable: Option<[(u64, u64); 2]>, run: impl FnOnce()) -> Result<S
 
 /// Runs something with the unit emulated on this thread. Panics where a processor would have refused an instruction, where
 /// the unit reads anything but the stack and `readable`, and where it is left configured.
-pub fn emulated(readable: [(u64, u64); 2], run: impl FnOnce()) -> Seen {
+pub fn emulated(readable: [(u64, u64); 2], run: impl FnOnce()) -> ExecutedInstructions {
     tried_with(Some(readable), run).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -479,7 +482,7 @@ mod tests {
                 assert_eq!(found, wanted, "{row},{column}");
             }
         }
-        let seen = Seen {
+        let seen = ExecutedInstructions {
             configurations: 1,
             loads: 2,
             products: 1,
