@@ -195,32 +195,39 @@ TEST(scales_are_words_of_64_bits_in_a_tensor_of_any_type)
     constexpr uint32_t n = 16, m = 16;
     std::vector<int32_t> sums(m * n);
     std::vector<half> got(m * n), wanted(m * n);
-    for (uint32_t at = 0; at < m * n; at++) sums[at] = static_cast<int32_t>(at);
-    const std::string said = check::run([&] {
-        TPipe pipe;
-        TBuf<TPosition::CO1> co1;
-        TBuf<TPosition::C2PIPE2GM> scales;
-        pipe.InitBuffer(co1, m * n * 4);
-        pipe.InitBuffer(scales, n * 8);
-        auto result = co1.Get<int32_t>();
-        std::copy(sums.begin(), sums.end(), result.GetPhyAddr());
-        auto words = scales.Get<uint64_t>();
-        for (uint32_t at = 0; at < n; at++) {
-            const float scale = static_cast<float>(1u << at % 4);
-            uint32_t bits;
-            std::memcpy(&bits, &scale, sizeof bits);
-            words.GetPhyAddr()[at] = bits;
-        }
-        SetFixPipeConfig(scales.Get<float>());
-        GlobalTensor<half> target;
-        target.SetGlobalBuffer(got.data(), got.size());
-        DataCopyCO12DstParams params(n, m, n, m, VDEQF16, 0, false, true);
-        SetFixpipeNz2ndFlag(1, 0, 0);
-        DataCopy(target, result, params);
-    });
-    EXPECT_RUNS(said);
-    for (uint32_t at = 0; at < m * n; at++) wanted[at] = static_cast<half>(static_cast<float>(at * (1u << at % n % 4)));
-    EXPECT_EQUAL(got, wanted);
+    for (uint32_t at = 0; at < m * n; at++) {
+        sums[at] = static_cast<int32_t>(at);
+        wanted[at] = static_cast<half>(static_cast<float>(at * (1u << at % n % 4)));
+    }
+    // With and without the reserved tensor.
+    for (bool has_both : {false, true}) {
+        const std::string said = check::run([&] {
+            TPipe pipe;
+            TBuf<TPosition::CO1> co1;
+            TBuf<TPosition::C2PIPE2GM> scales;
+            pipe.InitBuffer(co1, m * n * 4);
+            pipe.InitBuffer(scales, n * 8);
+            auto result = co1.Get<int32_t>();
+            std::copy(sums.begin(), sums.end(), result.GetPhyAddr());
+            auto words = scales.Get<uint64_t>();
+            for (uint32_t at = 0; at < n; at++) {
+                const float scale = static_cast<float>(1u << at % 4);
+                uint32_t bits;
+                std::memcpy(&bits, &scale, sizeof bits);
+                words.GetPhyAddr()[at] = bits;
+            }
+            if (has_both) SetFixPipeConfig<int32_t>(LocalTensor<int32_t>(), scales.Get<int32_t>());
+            else SetFixPipeConfig<float>(scales.Get<float>());
+            GlobalTensor<half> target;
+            target.SetGlobalBuffer(got.data(), got.size());
+            DataCopyCO12DstParams params(n, m, n, m, VDEQF16, 0, false, true);
+            SetFixpipeNz2ndFlag(1, 0, 0);
+            DataCopy(target, result, params);
+        });
+        EXPECT_RUNS(said);
+        EXPECT_EQUAL(got, wanted);
+        std::fill(got.begin(), got.end(), half(0));
+    }
     EXPECT_FAILS(([] {
                      TPipe pipe;
                      TBuf<TPosition::C2PIPE2GM> scales;
@@ -344,6 +351,12 @@ TEST(shapes_and_sizes_of_the_tiling_library)
     EXPECT(most >= least && least > 0);
     GetLayerNormMaxMinTmpSize(shape, 4, false, true, false, most, least);
     EXPECT(most >= least && GetExpMaxMinTmpSize(shape, 4, false, most, least));
+    optiling::SoftMaxTiling gradient;
+    EXPECT(GetSoftMaxGradMaxTmpSize(shape, 2, false, false) >= GetSoftMaxGradMinTmpSize(shape, 2, false, false));
+    SoftMaxGradTilingFunc(shape, 2, 4096, gradient, false);
+    EXPECT(gradient.get_srcM() == 12 && gradient.get_srcK() == 64);
+    GetAscendDequantTmpBufferFactorSize(shape, live, extra);
+    EXPECT(live > 0 && GetSelectMaxTmpSize(shape, listed, 4, shape, 1, true) >= GetSelectMinTmpSize(shape, listed, 4, shape, 1, true));
     EXPECT(GetSortTmpSize(chip, 100, 4) >= 128 * 8 && GetGeluMaxTmpSize(shape, 4) >= GetGeluMinTmpSize(shape, 4));
 }
 

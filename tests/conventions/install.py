@@ -37,8 +37,8 @@ LIBAVCODEC = loadable(f"libavcodec.so.{version}" for version in (61, 60, 59, 58)
 GRAPH_ENGINE = LIB64 / "libjumar_ge.so"
 GRAPH_ENGINE_NAMES = """jumar_ge graph graph_base ge_runner ge_runner_v2 ge_compiler fmk_parser fmk_onnx_parser opsproto
     exe_graph register ge_common ge_common_base ge_executor lowering eager_style_graph_builder_base es_math""".split()
-RUNTIME_NAMES = """ascendcl acl_rt acl_rt_impl acl_mdl acl_op_compiler acl_op_executor acl_cblas acl_dvpp nnopbase opapi opapi_nn
-    opapi_math opapi_cv opapi_transformer runtime acl_dvpp_mpi error_manager c_sec""".split()
+RUNTIME_NAMES = """ascendcl acl_rt acl_rt_impl acl_rtc acl_mdl acl_op_compiler acl_op_executor acl_cblas acl_dvpp nnopbase opapi
+    opapi_nn opapi_math opapi_cv opapi_transformer runtime acl_dvpp_mpi error_manager c_sec""".split()
 NAMES = RUNTIME_NAMES + GRAPH_ENGINE_NAMES
 FOLDERS = [
     "lib64",

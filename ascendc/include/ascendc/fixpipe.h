@@ -231,10 +231,13 @@ void SetFixPipeConfig(const LocalTensor<TypeT>& scales, bool = false, jumar::asc
     // The words have 64 bits, whatever type the tensor has.
     core().registers.cube.quantisations = quantisation_words(scales.template ReinterpretCast<uint64_t>(), 1, Call{"SetFixPipeConfig", site, PIPE_FIX});
 }
+// The first tensor is reserved and has no memory.
 template <typename TypeT>
-void SetFixPipeConfig(const LocalTensor<TypeT>&, const LocalTensor<TypeT>&, bool = false, jumar::ascendc::Site site = jumar::ascendc::Site::here())
+void SetFixPipeConfig(const LocalTensor<TypeT>& slopes, const LocalTensor<TypeT>& scales, bool isUnitFlag = false,
+                      jumar::ascendc::Site site = jumar::ascendc::Site::here())
 {
-    jumar::ascendc::fail(site, "SetFixPipeConfig: a tensor of ReLU slopes is not supported by Jumar; docs/ascendc.md lists what is");
+    if (slopes.buffer()) jumar::ascendc::fail(site, "SetFixPipeConfig: a tensor of ReLU slopes is not supported by Jumar; docs/ascendc.md lists what is");
+    SetFixPipeConfig<TypeT>(scales, isUnitFlag, site);
 }
 
 // A row of biases from L1 to the bias table: lengths in units of 64 bytes there. Halves become floats.

@@ -204,6 +204,39 @@ template <typename Shape, typename Type> uint32_t GetAscendAntiQuantMinTmpSize(c
     return least;
 }
 
+template <typename Shape>
+uint32_t GetSelectMaxTmpSize(const Shape& one, const Shape& other, const uint32_t size, const Shape& mask, const uint32_t mask_size, const bool reuse)
+{
+    return GetSelectWithBytesMaskMaxTmpSize(one, other, size, mask, mask_size, reuse);
+}
+template <typename Shape>
+uint32_t GetSelectMinTmpSize(const Shape& one, const Shape& other, const uint32_t size, const Shape& mask, const uint32_t mask_size, const bool reuse)
+{
+    return GetSelectWithBytesMaskMinTmpSize(one, other, size, mask, mask_size, reuse);
+}
+// Returns whether the function is possible for the shapes; Jumar's decides that when it runs.
+template <typename Shape, typename Type, typename Config>
+bool GetTransDataMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const Shape& shape, const Shape&, const Type, const Config&, uint32_t& most,
+                               uint32_t& least)
+{
+    elementwise_sizes(shape, 4, most, least);
+    return true;
+}
+// The factors of conversions depend on the shapes on a card.
+inline void GetAscendQuantTmpBufferFactorSize(uint32_t& maxLiveNodeCount, uint32_t& extraBuf)
+{
+    GetXorTmpBufferFactorSize(4, maxLiveNodeCount, extraBuf);
+}
+template <typename Shape> void GetAscendDequantTmpBufferFactorSize(const Shape&, uint32_t& maxLiveNodeCount, uint32_t& extraBuf)
+{
+    GetXorTmpBufferFactorSize(4, maxLiveNodeCount, extraBuf);
+}
+template <typename Shape, typename Type>
+void GetAscendAntiQuantTmpBufferFactorSize(const Shape&, const Shape&, bool, Type, Type, uint32_t& maxLiveNodeCount, uint32_t& extraBuf)
+{
+    GetXorTmpBufferFactorSize(4, maxLiveNodeCount, extraBuf);
+}
+
 // Functions of a number of elements.
 inline void GetArithProgressionMaxMinTmpSize(uint32_t& most, uint32_t& least)
 {

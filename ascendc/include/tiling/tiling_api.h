@@ -169,6 +169,19 @@ void SoftMaxFlashTilingFunc(const Shape& shape, const uint32_t size, const uint3
 {
     SoftMaxTilingFunc(shape, size, workspace, result);
 }
+template <typename Shape> uint32_t GetSoftMaxGradMinTmpSize(const Shape& shape, const uint32_t size, const bool, const bool reuse)
+{
+    return GetSoftMaxMinTmpSize(shape, size, reuse);
+}
+template <typename Shape> uint32_t GetSoftMaxGradMaxTmpSize(const Shape& shape, const uint32_t size, const bool, const bool reuse)
+{
+    return GetSoftMaxMaxTmpSize(shape, size, reuse);
+}
+template <typename Shape, typename Tiling>
+void SoftMaxGradTilingFunc(const Shape& shape, const uint32_t size, const uint32_t workspace, Tiling& result, const bool = false)
+{
+    SoftMaxTilingFunc(shape, size, workspace, result);
+}
 #define JUMAR_REDUCE_SIZE(Name)                                                                                                                      \
     template <typename Shape, typename Type>                                                                                                         \
     void Get##Name##MaxMinTmpSize(const Shape& shape, const Type, ReducePattern, bool, bool, uint32_t& most, uint32_t& least)                        \
@@ -417,6 +430,9 @@ public:
         return SetShape(m, n, k);
     }
     int32_t SetSparse(bool is_sparse = false) { return is_sparse ? -1 : 0; }
+    // An option of the 950.
+    bool EnableL1BankConflictOptimise() { return false; }
+    void SetSplitK(bool) {}
     void SetMatmulConfigParams(int32_t = 1, bool = false, AscendC::ScheduleType = AscendC::ScheduleType::INNER_PRODUCT,
                                MatrixTraverse = MatrixTraverse::NOSET, bool = false)
     {
