@@ -138,7 +138,7 @@ public:
         if (at >= end) return;
         const unsigned long long offset = static_cast<unsigned long long>(base + at - buffer.begin);
         const Site site = padding_.site(at);
-        fail(call.site, "%s: PIPE_%s reads byte %llu of %s (%s), padding that DataCopyPad at %s:%d has not filled; set it with isPad or SetPadValue",
+        fail(call.site, "%s: PIPE_%s reads byte %llu of %s (%s), padding that DataCopyPad at %s:%d has not filled; set isPad or call SetPadValue",
              call.name, pipe_name(call.pipe), offset, operand, position_name(buffer.position), site.name(), site.line);
     }
     // The scalar unit reads or writes local memory: the compiler makes it wait for what the bytes depend on.
