@@ -12,6 +12,7 @@ pub(crate) mod gathering;
 mod host;
 mod link;
 mod mesh;
+mod outbox;
 mod pool;
 mod work;
 
