@@ -1,7 +1,7 @@
 //! What the library that codes H.264 may spend, so that the stream keeps its mean bit rate.
 //!
 //! Rate control of the library grants a key frame four times the bits of a mean frame, and lets the frames behind it make up for that. Where
-//! few frames or none follow, the stream has up to four times its bit rate. So the library is told a part of the bit rate,
+//! few frames or none follow, the stream has up to four times its bit rate. So the library gets a part of the bit rate,
 //! which is adapted to what its frames have taken.
 
 use super::encoder::EncoderSettings;
@@ -17,10 +17,10 @@ const PERIOD: f64 = 4.0;
 const LONG_INTERVAL: u32 = 8;
 /// How much of a difference the part makes up for at once: the bits of noise change by more than the part.
 const DAMPING: f64 = 0.6;
-/// The least part of the bit rate that the library is told.
+/// The least part of the bit rate that the library gets.
 const LEAST: f64 = 1.0 / 16.0;
 
-/// The part of the bit rate that the library is told.
+/// The part of the bit rate that the library gets.
 pub(super) struct Allowance {
     bit_rate: f64,
     /// The bits of a frame at the mean rate.
@@ -53,7 +53,7 @@ impl Allowance {
         }
     }
 
-    /// Returns the settings with the bits a second that the library is told.
+    /// Returns the settings with the bits a second that the library gets.
     pub(super) fn apply(&self, settings: &EncoderSettings) -> EncoderSettings {
         EncoderSettings {
             bit_rate: (self.bit_rate * self.part).max(1.0) as u32,

@@ -168,12 +168,12 @@ fn system_thread() -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pipe {
     descriptor: i32,
-    /// What tells the pipe from a file that has the same descriptor later.
+    /// What distinguishes the pipe from a file that has the same descriptor later.
     identity: (u64, u64),
 }
 
 impl Pipe {
-    /// The standard streams are not closed: the next file that the process opens would take their place.
+    /// The standard streams are not closed: the next file that the process opens would have their number.
     const STANDARD: std::ops::RangeInclusive<i32> = 0..=2;
 
     /// Returns the descriptor if the program has not closed it itself, and no other subscription writes to the pipe.
