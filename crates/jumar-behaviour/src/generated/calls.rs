@@ -1015,6 +1015,13 @@ pub const CALLS: &[(&str, Player)] = &[
         MsprofUnsetDeviceIdByGeModelIdx,
     ),
     ("MsprofNotifySetDevice", MsprofNotifySetDevice),
+    ("msptiActivityEnable", msptiActivityEnable),
+    ("msptiActivityDisable", msptiActivityDisable),
+    ("msptiActivityIsEnabled", msptiActivityIsEnabled),
+    (
+        "msptiActivityPushExternalCorrelationId",
+        msptiActivityPushExternalCorrelationId,
+    ),
     ("aclrtCreateNotify", aclrtCreateNotify),
     ("aclrtDestroyNotify", aclrtDestroyNotify),
     ("aclrtCntNotifyCreate", aclrtCntNotifyCreate),
@@ -10570,6 +10577,39 @@ fn MsprofNotifySetDevice(w: &RawArgs<'_>) -> Played {
         jumar_acl::msprof::MsprofNotifySetDevice(cx, chipId, deviceId, isOpen)
     });
     raw_args::value(done, -1_i64)
+}
+
+fn msptiActivityEnable(w: &RawArgs<'_>) -> Played {
+    let kind = w.plain(0);
+    let done = enter(&calls::msptiActivityEnable, |cx| {
+        jumar_acl::mspti::msptiActivityEnable(cx, kind)
+    });
+    raw_args::value(done, 1_i64)
+}
+
+fn msptiActivityDisable(w: &RawArgs<'_>) -> Played {
+    let kind = w.plain(0);
+    let done = enter(&calls::msptiActivityDisable, |cx| {
+        jumar_acl::mspti::msptiActivityDisable(cx, kind)
+    });
+    raw_args::value(done, 1_i64)
+}
+
+fn msptiActivityIsEnabled(w: &RawArgs<'_>) -> Played {
+    let kind = w.plain(0);
+    let done = enter(&calls::msptiActivityIsEnabled, |cx| {
+        jumar_acl::mspti::msptiActivityIsEnabled(cx, kind)
+    });
+    raw_args::value(done, 0_i64)
+}
+
+fn msptiActivityPushExternalCorrelationId(w: &RawArgs<'_>) -> Played {
+    let kind = w.plain(0);
+    let id = w.plain(1);
+    let done = enter(&calls::msptiActivityPushExternalCorrelationId, |cx| {
+        jumar_acl::mspti::msptiActivityPushExternalCorrelationId(cx, kind, id)
+    });
+    raw_args::value(done, 1_i64)
 }
 
 fn aclrtCreateNotify(w: &RawArgs<'_>) -> Played {
