@@ -52,6 +52,8 @@ pub struct State {
     /// A bit for each kind that is collected.
     kinds: AtomicU32,
     correlations: AtomicU64,
+    /// What is added to times; it is measured when the collection begins.
+    difference: AtomicU64,
     probe: Mutex<Option<Arc<dyn Probe>>>,
     queue: Mutex<Queue>,
     /// Copies records to the program's buffers.
@@ -158,7 +160,7 @@ enum What {
 impl Activity {
     fn record(&self, state: &State, end_ns: u64) -> Record {
         let stream = self.stream.unwrap_or(NO_STREAM);
-        let (start, end) = (since_1970(self.start_ns), since_1970(end_ns));
+        let (start, end) = (state.since_1970(self.start_ns), state.since_1970(end_ns));
         match self.what {
             What::Kernel(name) => Record::new(
                 enums::MSPTI_ACTIVITY_KIND_KERNEL,
@@ -189,11 +191,18 @@ impl Activity {
     }
 }
 
-/// Converts a time of the gate to nanoseconds since 1970.
-fn since_1970(at_ns: u64) -> u64 {
-    let (now, today) = (now_ns(), SystemTime::now().duration_since(UNIX_EPOCH));
-    let today = today.unwrap_or_default().as_nanos() as u64;
-    today.wrapping_add(at_ns).wrapping_sub(now)
+/// Returns what is added to a time of the gate so that it counts from 1970. Of several attempts the one counts in which both clocks
+/// were read closest to each other.
+fn difference_of_clocks() -> u64 {
+    let read = |_| {
+        let before = now_ns();
+        let today = SystemTime::now().duration_since(UNIX_EPOCH);
+        let today = today.unwrap_or_default().as_nanos() as u64;
+        let took = now_ns() - before;
+        (took, today.wrapping_sub(before + took / 2))
+    };
+    let closest = (0..5).map(read).min_by_key(|(took, _)| *took);
+    closest.map_or(0, |(_, difference)| difference)
 }
 
 /// Returns the kind of a copy by the words of the gate.
@@ -210,6 +219,11 @@ fn copy_kind(direction: &str) -> u32 {
 impl State {
     fn collects(&self, kind: u32) -> bool {
         self.kinds.load(Ordering::Relaxed) & (1 << kind) != 0
+    }
+
+    /// Converts a time of the gate to nanoseconds since 1970.
+    fn since_1970(&self, at_ns: u64) -> u64 {
+        at_ns.wrapping_add(self.difference.load(Ordering::Relaxed))
     }
 
     /// Returns the address of a name.
@@ -251,8 +265,8 @@ impl State {
         self.end(Record::new(
             kind,
             &[
-                U64(since_1970(start_ns)),
-                U64(since_1970(now_ns())),
+                U64(self.since_1970(start_ns)),
+                U64(self.since_1970(now_ns())),
                 U32(std::process::id()),
                 U32(thread.system_number()),
                 U64(own),
@@ -286,7 +300,7 @@ impl State {
             Some(_) => enums::MSPTI_ACTIVITY_MEMORY_DEVICE,
             None => enums::MSPTI_ACTIVITY_MEMORY_UNKNOWN,
         };
-        let at = since_1970(admission.at_ns);
+        let at = self.since_1970(admission.at_ns);
         let correlation = crate::thread::with(|thread| thread.activities.correlation.get());
         self.end(Record::new(
             enums::MSPTI_ACTIVITY_KIND_MEMORY,
@@ -466,9 +480,9 @@ pub fn flush(cx: &Cx<'_>) -> Result<()> {
 /// Attaches the probe where something is collected, and detaches it where nothing is.
 fn update(process: &'static Process) -> Result<()> {
     let state = &process.activities;
+    let mut probe = state.probe.lock();
     let collects = state.kinds.load(Ordering::Relaxed) != 0;
     process.prof.record_calls(collects);
-    let mut probe = state.probe.lock();
     if collects == probe.is_some() {
         return Ok(());
     }
@@ -476,6 +490,8 @@ fn update(process: &'static Process) -> Result<()> {
     match probe.take() {
         Some(attached) => gate.detach(&attached),
         None => {
+            let difference = difference_of_clocks();
+            state.difference.store(difference, Ordering::Relaxed);
             let made: Arc<dyn Probe> = Arc::new(Activities);
             gate.attach(made.clone());
             *probe = Some(made);
