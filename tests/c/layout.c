@@ -32,6 +32,7 @@
 #include "experiment/runtime/runtime/rt.h"
 #include "acl/dvpp/hi_dvpp.h"
 #include "acl/hi_dvpp.h"
+#include "mspti/mspti_activity.h"
 
 #ifdef __cplusplus
 #define SAME(a, b) static_assert((a) == (b), #a)
@@ -3349,6 +3350,47 @@ SAME((long long)HI_VENC_H265_NALU_P_SLICE, 1LL);
 SAME((long long)HI_VENC_H265_NALU_I_SLICE, 2LL);
 SAME((long long)HI_VENC_H265_NALU_IDR_SLICE, 19LL);
 SAME(sizeof(hi_venc_h265_nalu_type), 4u);
+SAME((long long)MSPTI_SUCCESS, 0LL);
+SAME((long long)MSPTI_ERROR_INVALID_PARAMETER, 1LL);
+SAME((long long)MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 2LL);
+SAME((long long)MSPTI_ERROR_MAX_LIMIT_REACHED, 3LL);
+SAME((long long)MSPTI_ERROR_DEVICE_OFFLINE, 4LL);
+SAME((long long)MSPTI_ERROR_QUEUE_EMPTY, 5LL);
+SAME((long long)MSPTI_ERROR_INNER, 999LL);
+SAME(sizeof(msptiResult), 4u);
+SAME((long long)MSPTI_ACTIVITY_KIND_INVALID, 0LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_MARKER, 1LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_KERNEL, 2LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_API, 3LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_HCCL, 4LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_MEMORY, 5LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_MEMSET, 6LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_MEMCPY, 7LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 8LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_COMMUNICATION, 9LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_ACL_API, 10LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_NODE_API, 11LL);
+SAME((long long)MSPTI_ACTIVITY_KIND_RUNTIME_API, 12LL);
+SAME(sizeof(msptiActivityKind), 4u);
+SAME((long long)MSPTI_EXTERNAL_CORRELATION_KIND_INVALID, 0LL);
+SAME((long long)MSPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN, 1LL);
+SAME((long long)MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 2LL);
+SAME((long long)MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 3LL);
+SAME((long long)MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, 4LL);
+SAME(sizeof(msptiExternalCorrelationKind), 4u);
+SAME((long long)MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 0LL);
+SAME((long long)MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 1LL);
+SAME(sizeof(msptiActivityMemoryOperationType), 4u);
+SAME((long long)MSPTI_ACTIVITY_MEMORY_UNKNOWN, 0LL);
+SAME((long long)MSPTI_ACTIVITY_MEMORY_DEVICE, 1LL);
+SAME(sizeof(msptiActivityMemoryKind), 4u);
+SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_UNKNOWN, 0LL);
+SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_HTOH, 1LL);
+SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_HTOD, 2LL);
+SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_DTOH, 3LL);
+SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_DTOD, 4LL);
+SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_DEFAULT, 5LL);
+SAME(sizeof(msptiActivityMemcpyKind), 4u);
 SAME(sizeof(aclrtStream), sizeof(void *));
 SAME(sizeof(aclmdlRITask), sizeof(void *));
 SAME(sizeof(aclrtEvent), sizeof(void *));
@@ -3438,6 +3480,8 @@ SAME(sizeof(rtStream_t), sizeof(void *));
 SAME(sizeof(rtDevBinary_t *), sizeof(void *));
 SAME(sizeof(rtSmDesc_t *), sizeof(void *));
 SAME(sizeof(hi_csc_coefficient *), sizeof(void *));
+SAME(sizeof(msptiSubscriberHandle), sizeof(void *));
+SAME(sizeof(msptiActivity *), sizeof(void *));
 #ifdef __cplusplus
 SAME((long long)ACL_ERROR_NONE, 0LL);
 #endif
@@ -5088,6 +5132,16 @@ const any_function all_functions[] = {
     (any_function)MsprofStart,
     (any_function)MsprofStop,
     (any_function)MsprofFinalize,
+    (any_function)msptiSubscribe,
+    (any_function)msptiUnsubscribe,
+    (any_function)msptiActivityRegisterCallbacks,
+    (any_function)msptiActivityEnable,
+    (any_function)msptiActivityDisable,
+    (any_function)msptiActivityIsEnabled,
+    (any_function)msptiActivityFlushAll,
+    (any_function)msptiActivityGetNextRecord,
+    (any_function)msptiActivityPushExternalCorrelationId,
+    (any_function)msptiActivityPopExternalCorrelationId,
     (any_function)aclrtCreateNotify,
     (any_function)aclrtDestroyNotify,
     (any_function)aclrtCntNotifyCreate,
@@ -5350,7 +5404,7 @@ const any_function all_functions[] = {
 
 /* Reads the constants, so that C sees their values too. */
 int main(void) {
-    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1098u) return 1;
+    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1108u) return 1;
     for (unsigned i = 0; i < sizeof(all_functions) / sizeof(all_functions[0]); ++i)
         if (all_functions[i] == 0) return 1;
     if ((long long)ACL_ERROR_NONE != 0LL) return 1;

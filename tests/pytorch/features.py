@@ -128,6 +128,30 @@ def profiler():
 
 
 @check
+def profiler_of_pytorch():
+    """PyTorch's own profiler has a row for each kernel, with the time of the device."""
+    from torch.profiler import ProfilerActivity, profile
+
+    module, x = network().npu(), torch.randn(32, 8).npu()
+    module(x)
+    torch.npu.synchronize()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.NPU]) as made:
+        module(x)
+        torch.npu.synchronize()
+    rows = [event for event in made.events() if event.name == "aclnnAddmm" and event.device_time_total > 0]
+    assert len(rows) == 2, [event.name for event in made.events()]
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "trace.json"
+        made.export_chrome_trace(str(trace))
+        events = json.loads(trace.read_text())["traceEvents"]
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    calls = [event for event in events if event.get("cat") == "cpu_op"]
+    assert {"aclnnAddmm", "aclnnRelu"} <= {event["name"] for event in kernels}, kernels
+    # Both lie on one scale of time.
+    assert min(call["ts"] for call in calls) <= min(kernel["ts"] for kernel in kernels), (calls[:1], kernels[:1])
+
+
+@check
 def bfloat16():
     x, y = torch.randn(4, 8).bfloat16(), torch.randn(8, 3).bfloat16()
     close((x.npu() @ y.npu()).float(), x.float() @ y.float(), 2e-2)

@@ -126,10 +126,13 @@ fn enter_rarely(
         };
         let is_timed = cx.process.prof.times_calls();
         let start_ns = if is_timed { jumar::engine::now_ns() } else { 0 };
+        let outer = is_timed.then(|| cx.process.activities.begin_call(cx.thread));
         let answer = body(&cx).map_err(|error| message::keep(&cx, error));
-        if is_timed {
+        if let Some(outer) = outer {
             let thread = cx.thread.system_number();
             cx.process.prof.add_call(call.name, thread, start_ns);
+            let activities = &cx.process.activities;
+            activities.end_call(call.name, cx.thread, start_ns, outer);
         }
         answer
     })

@@ -42,6 +42,8 @@ pub struct Thread {
     pub(crate) free_tensors: crate::operators::aclnn::FreeList,
     /// The calls of a group of collective communication that the thread has begun.
     pub(crate) group: crate::hccl::Group,
+    /// The call that the thread is in, for records of activities.
+    pub(crate) activities: crate::mspti::OfThread,
     /// The ranges of a profile that the thread has begun.
     pub(crate) nested: crate::prof::Nested,
     /// The number by which the thread has asked for callbacks (aclrtProcessReport); 0 if it never has.

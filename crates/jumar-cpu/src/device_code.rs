@@ -15,7 +15,7 @@ pub(crate) struct DeviceCode {
 }
 
 impl DeviceCode {
-    /// Reads a binary. Returns `None` if it is for a processor, or is not a binary.
+    /// Reads a binary. Returns `None` if it is for a processor or not a binary.
     pub(crate) fn read(bytes: &[u8]) -> Option<DeviceCode> {
         let machine = elf::device_machine(bytes)?;
         Some(DeviceCode {

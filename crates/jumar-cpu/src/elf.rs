@@ -157,7 +157,7 @@ fn machine_of(bytes: &[u8]) -> Option<elf::Machine> {
     }))
 }
 
-/// Returns the machine of a file of code for the cores of a card. Code for a processor of another machine is not such code.
+/// Returns the machine of a file of code for the cores of a card. Code for the processor of another machine does not count.
 pub(crate) fn device_machine(bytes: &[u8]) -> Option<elf::Machine> {
     const PROCESSORS: [elf::Machine; 4] =
         [elf::EM_AARCH64, elf::EM_X86_64, elf::EM_386, elf::EM_RISCV];

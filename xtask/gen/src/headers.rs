@@ -29,7 +29,7 @@ struct RawHeader {
 }
 
 /// The folders beside `include/acl` that hold generated headers.
-const OTHER_FOLDERS: &[&str] = &["aclnn", "experiment", "hccl", "toolchain"];
+const OTHER_FOLDERS: &[&str] = &["aclnn", "experiment", "hccl", "mspti", "toolchain"];
 
 /// Returns the path below `include` by which programs include a header.
 pub fn included(header: &str) -> String {
@@ -228,6 +228,10 @@ fn header_text(api: &Api, header: &Header) -> String {
     }
     if path == "hccl/hccl_comm.h" {
         out.push_str(COMM_CONFIG_INIT);
+    }
+    if path == "mspti/mspti_activity.h" {
+        // The records are packed, which the numbers in api/types do not describe.
+        out.push_str("#include \"mspti_records.h\"\n\n");
     }
     let _ = writeln!(out, "#endif /* {guard} */");
     out

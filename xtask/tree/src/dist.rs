@@ -68,6 +68,7 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     // Profiles and dumps.
     "msprofiler",
     "profapi",
+    "mspti",
     "ascend_dump",
     // What projects of Ascend C link; the functions themselves are in headers.
     "tiling_api",

@@ -5,5 +5,6 @@ pub mod dump;
 pub(crate) mod faults;
 pub mod log;
 pub mod msprof;
+pub mod mspti;
 pub mod observers;
 pub mod prof;

@@ -1739,25 +1739,25 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         // aclmdlGetCurOutputDims
         (806, ErrorKind::FeatureUnsupported) => 200001,
         // aclprofModelSubscribe
-        (873, ErrorKind::ModelId) => 100011,
+        (883, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe
-        (873, ErrorKind::RepeatInitialize) => 148046,
+        (883, ErrorKind::RepeatInitialize) => 148046,
         // aclprofModelUnSubscribe
-        (874, ErrorKind::ModelId) => 100011,
+        (884, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
-        (904, ErrorKind::NullPointer) => 176001,
+        (914, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName
-        (907, ErrorKind::NullPointer) => 176001,
+        (917, ErrorKind::NullPointer) => 176001,
         // aclrtcDestroyProg
-        (908, ErrorKind::NullPointer) => 176001,
+        (918, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinData
-        (909, ErrorKind::NullPointer) => 176001,
+        (919, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinDataSize
-        (910, ErrorKind::NullPointer) => 176001,
+        (920, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLogSize
-        (911, ErrorKind::NullPointer) => 176001,
+        (921, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
-        (912, ErrorKind::NullPointer) => 176001,
+        (922, ErrorKind::NullPointer) => 176001,
         (
             456 | 457 | 458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470
             | 471 | 472 | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484

@@ -2006,6 +2006,76 @@ pub const HI_VENC_H265_NALU_P_SLICE: u32 = 1;
 pub const HI_VENC_H265_NALU_I_SLICE: u32 = 2;
 /// Value of `hi_venc_h265_nalu_type`.
 pub const HI_VENC_H265_NALU_IDR_SLICE: u32 = 19;
+/// Value of `msptiResult`.
+pub const MSPTI_SUCCESS: u32 = 0;
+/// Value of `msptiResult`.
+pub const MSPTI_ERROR_INVALID_PARAMETER: u32 = 1;
+/// Value of `msptiResult`.
+pub const MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED: u32 = 2;
+/// Value of `msptiResult`.
+pub const MSPTI_ERROR_MAX_LIMIT_REACHED: u32 = 3;
+/// Value of `msptiResult`.
+pub const MSPTI_ERROR_DEVICE_OFFLINE: u32 = 4;
+/// Value of `msptiResult`.
+pub const MSPTI_ERROR_QUEUE_EMPTY: u32 = 5;
+/// Value of `msptiResult`.
+pub const MSPTI_ERROR_INNER: u32 = 999;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_INVALID: u32 = 0;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_MARKER: u32 = 1;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_KERNEL: u32 = 2;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_API: u32 = 3;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_HCCL: u32 = 4;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_MEMORY: u32 = 5;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_MEMSET: u32 = 6;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_MEMCPY: u32 = 7;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: u32 = 8;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_COMMUNICATION: u32 = 9;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_ACL_API: u32 = 10;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_NODE_API: u32 = 11;
+/// Value of `msptiActivityKind`.
+pub const MSPTI_ACTIVITY_KIND_RUNTIME_API: u32 = 12;
+/// Value of `msptiExternalCorrelationKind`.
+pub const MSPTI_EXTERNAL_CORRELATION_KIND_INVALID: u32 = 0;
+/// Value of `msptiExternalCorrelationKind`.
+pub const MSPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN: u32 = 1;
+/// Value of `msptiExternalCorrelationKind`.
+pub const MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0: u32 = 2;
+/// Value of `msptiExternalCorrelationKind`.
+pub const MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1: u32 = 3;
+/// Value of `msptiExternalCorrelationKind`.
+pub const MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2: u32 = 4;
+/// Value of `msptiActivityMemoryOperationType`.
+pub const MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION: u32 = 0;
+/// Value of `msptiActivityMemoryOperationType`.
+pub const MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE: u32 = 1;
+/// Value of `msptiActivityMemoryKind`.
+pub const MSPTI_ACTIVITY_MEMORY_UNKNOWN: u32 = 0;
+/// Value of `msptiActivityMemoryKind`.
+pub const MSPTI_ACTIVITY_MEMORY_DEVICE: u32 = 1;
+/// Value of `msptiActivityMemcpyKind`.
+pub const MSPTI_ACTIVITY_MEMCPY_KIND_UNKNOWN: u32 = 0;
+/// Value of `msptiActivityMemcpyKind`.
+pub const MSPTI_ACTIVITY_MEMCPY_KIND_HTOH: u32 = 1;
+/// Value of `msptiActivityMemcpyKind`.
+pub const MSPTI_ACTIVITY_MEMCPY_KIND_HTOD: u32 = 2;
+/// Value of `msptiActivityMemcpyKind`.
+pub const MSPTI_ACTIVITY_MEMCPY_KIND_DTOH: u32 = 3;
+/// Value of `msptiActivityMemcpyKind`.
+pub const MSPTI_ACTIVITY_MEMCPY_KIND_DTOD: u32 = 4;
+/// Value of `msptiActivityMemcpyKind`.
+pub const MSPTI_ACTIVITY_MEMCPY_KIND_DEFAULT: u32 = 5;
 
 /// Returns the name of a value of an enumeration.
 pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
@@ -3008,6 +3078,43 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("hi_venc_h265_nalu_type", 1) => "HI_VENC_H265_NALU_P_SLICE",
         ("hi_venc_h265_nalu_type", 2) => "HI_VENC_H265_NALU_I_SLICE",
         ("hi_venc_h265_nalu_type", 19) => "HI_VENC_H265_NALU_IDR_SLICE",
+        ("msptiResult", 0) => "MSPTI_SUCCESS",
+        ("msptiResult", 1) => "MSPTI_ERROR_INVALID_PARAMETER",
+        ("msptiResult", 2) => "MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
+        ("msptiResult", 3) => "MSPTI_ERROR_MAX_LIMIT_REACHED",
+        ("msptiResult", 4) => "MSPTI_ERROR_DEVICE_OFFLINE",
+        ("msptiResult", 5) => "MSPTI_ERROR_QUEUE_EMPTY",
+        ("msptiResult", 999) => "MSPTI_ERROR_INNER",
+        ("msptiActivityKind", 0) => "MSPTI_ACTIVITY_KIND_INVALID",
+        ("msptiActivityKind", 1) => "MSPTI_ACTIVITY_KIND_MARKER",
+        ("msptiActivityKind", 2) => "MSPTI_ACTIVITY_KIND_KERNEL",
+        ("msptiActivityKind", 3) => "MSPTI_ACTIVITY_KIND_API",
+        ("msptiActivityKind", 4) => "MSPTI_ACTIVITY_KIND_HCCL",
+        ("msptiActivityKind", 5) => "MSPTI_ACTIVITY_KIND_MEMORY",
+        ("msptiActivityKind", 6) => "MSPTI_ACTIVITY_KIND_MEMSET",
+        ("msptiActivityKind", 7) => "MSPTI_ACTIVITY_KIND_MEMCPY",
+        ("msptiActivityKind", 8) => "MSPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION",
+        ("msptiActivityKind", 9) => "MSPTI_ACTIVITY_KIND_COMMUNICATION",
+        ("msptiActivityKind", 10) => "MSPTI_ACTIVITY_KIND_ACL_API",
+        ("msptiActivityKind", 11) => "MSPTI_ACTIVITY_KIND_NODE_API",
+        ("msptiActivityKind", 12) => "MSPTI_ACTIVITY_KIND_RUNTIME_API",
+        ("msptiExternalCorrelationKind", 0) => "MSPTI_EXTERNAL_CORRELATION_KIND_INVALID",
+        ("msptiExternalCorrelationKind", 1) => "MSPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN",
+        ("msptiExternalCorrelationKind", 2) => "MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0",
+        ("msptiExternalCorrelationKind", 3) => "MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1",
+        ("msptiExternalCorrelationKind", 4) => "MSPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2",
+        ("msptiActivityMemoryOperationType", 0) => {
+            "MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION"
+        }
+        ("msptiActivityMemoryOperationType", 1) => "MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE",
+        ("msptiActivityMemoryKind", 0) => "MSPTI_ACTIVITY_MEMORY_UNKNOWN",
+        ("msptiActivityMemoryKind", 1) => "MSPTI_ACTIVITY_MEMORY_DEVICE",
+        ("msptiActivityMemcpyKind", 0) => "MSPTI_ACTIVITY_MEMCPY_KIND_UNKNOWN",
+        ("msptiActivityMemcpyKind", 1) => "MSPTI_ACTIVITY_MEMCPY_KIND_HTOH",
+        ("msptiActivityMemcpyKind", 2) => "MSPTI_ACTIVITY_MEMCPY_KIND_HTOD",
+        ("msptiActivityMemcpyKind", 3) => "MSPTI_ACTIVITY_MEMCPY_KIND_DTOH",
+        ("msptiActivityMemcpyKind", 4) => "MSPTI_ACTIVITY_MEMCPY_KIND_DTOD",
+        ("msptiActivityMemcpyKind", 5) => "MSPTI_ACTIVITY_MEMCPY_KIND_DEFAULT",
         _ => return None,
     })
 }

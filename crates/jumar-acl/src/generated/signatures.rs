@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1098] = [$(
+        pub static ALL: [Signature; 1108] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -862,6 +862,16 @@ signatures! {
     MsprofStart(dataType, data, length);
     MsprofStop(dataType, data, length);
     MsprofFinalize();
+    msptiSubscribe(subscriber: msptiSubscriberHandle, callback, userdata);
+    msptiUnsubscribe(subscriber: msptiSubscriberHandle);
+    msptiActivityRegisterCallbacks(funcBufferRequested, funcBufferCompleted);
+    msptiActivityEnable(kind);
+    msptiActivityDisable(kind);
+    msptiActivityIsEnabled(kind);
+    msptiActivityFlushAll(flag);
+    msptiActivityGetNextRecord(buffer, validBufferSizeBytes, record);
+    msptiActivityPushExternalCorrelationId(kind, id);
+    msptiActivityPopExternalCorrelationId(kind, lastId);
     aclrtCreateNotify(notify: aclrtNotify = 8, flag);
     aclrtDestroyNotify(notify: aclrtNotify);
     aclrtCntNotifyCreate(cntNotify: aclrtCntNotify = 8, flag);

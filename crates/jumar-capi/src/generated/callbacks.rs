@@ -59,3 +59,10 @@ pub type aclvdecCallback = Option<unsafe extern "C" fn(*mut c_void, *mut c_void,
 pub type aclvencCallback = Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void)>;
 /// C function type `ProfCommandHandle`.
 pub type ProfCommandHandle = Option<unsafe extern "C" fn(u32, *mut c_void, u32) -> i32>;
+/// C function type `msptiCallbackFunc`.
+pub type msptiCallbackFunc = Option<unsafe extern "C" fn(*mut c_void, u32, u32, *const c_void)>;
+/// C function type `msptiBuffersCallbackRequestFunc`.
+pub type msptiBuffersCallbackRequestFunc =
+    Option<unsafe extern "C" fn(*mut *mut u8, *mut usize, *mut usize)>;
+/// C function type `msptiBuffersCallbackCompleteFunc`.
+pub type msptiBuffersCallbackCompleteFunc = Option<unsafe extern "C" fn(*mut u8, usize, usize)>;

@@ -35,6 +35,7 @@ pub mod model;
 pub mod model_config;
 pub mod model_desc;
 pub mod msprof;
+pub mod mspti;
 pub mod notify;
 pub mod operators;
 pub mod peer;

@@ -21,6 +21,7 @@ pub mod memcpy;
 pub mod memory;
 pub mod memory_extent;
 pub mod model_config;
+pub mod mspti;
 pub mod prof;
 pub mod rtc;
 pub mod securec;

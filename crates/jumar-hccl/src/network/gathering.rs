@@ -768,35 +768,6 @@ mod tests {
         assert!(matches!(end, Ok(0)), "it has been cut off: {end:?}");
     }
 
-    /// What a rank that does not read is sent exceeds what the system holds for it: neither the sender nor other ranks wait.
-    #[test]
-    fn a_rank_that_does_not_read_delays_no_other_and_gets_its_frames_in_order() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-        let address = listener.local_addr().expect("an address");
-        let connect = || {
-            let reader = TcpStream::connect(address).expect("it listens");
-            let (writer, _) = listener.accept().expect("a connection");
-            (Outbox::new(writer), reader)
-        };
-        let ((deaf, late), (other, reader)) = (connect(), connect());
-        let large = vec![7; 200 << 10];
-        for _ in 0..100 {
-            deaf.send(TABLE, &large);
-        }
-        deaf.send(ENDED, b"last");
-        other.send(PRESENT, b"now");
-        let (kind, content) = read_frame(&reader).expect("a frame");
-        assert_eq!((kind, &content[..]), (PRESENT, &b"now"[..]));
-        let is_waiting = deaf.is_writing();
-        assert!(is_waiting, "twenty megabytes fit nowhere else");
-        for _ in 0..100 {
-            let (kind, content) = read_frame(&late).expect("a frame");
-            assert!(kind == TABLE && content == large);
-        }
-        let (kind, content) = read_frame(&late).expect("a frame");
-        assert_eq!((kind, &content[..]), (ENDED, &b"last"[..]));
-    }
-
     #[test]
     fn ranks_that_know_the_key_are_handed_the_root_information() {
         let (gathering, address) = Gathering::open(KEY, &local(Vec::new()), LIMIT).expect("a port");

@@ -1,7 +1,7 @@
-//! Frames that are sent to a rank in order, without waiting for it.
+//! Frames for the ranks that gather.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
@@ -56,12 +56,6 @@ impl Outbox {
         }
     }
 
-    /// Returns whether a thread still writes.
-    #[cfg(test)]
-    pub(super) fn is_writing(&self) -> bool {
-        self.queue.lock().has_writer
-    }
-
     /// Writes what waits.
     fn write(&self) {
         loop {
@@ -76,5 +70,42 @@ impl Outbox {
                 let _ = self.socket.shutdown(Shutdown::Both);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::super::link::read_frame;
+    use super::*;
+
+    /// What a rank that does not read is sent exceeds what the system holds for it: neither the sender nor other ranks wait.
+    #[test]
+    fn a_rank_that_does_not_read_delays_no_other_and_gets_its_frames_in_order() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let connect = || {
+            let reader = TcpStream::connect(address).expect("it listens");
+            let (writer, _) = listener.accept().expect("a connection");
+            (Outbox::new(writer), reader)
+        };
+        let ((deaf, late), (other, reader)) = (connect(), connect());
+        let large = vec![7; 200 << 10];
+        for _ in 0..100 {
+            deaf.send(1, &large);
+        }
+        deaf.send(2, b"last");
+        other.send(3, b"now");
+        let (kind, content) = read_frame(&reader).expect("a frame");
+        assert_eq!((kind, &content[..]), (3, &b"now"[..]));
+        let is_waiting = deaf.queue.lock().has_writer;
+        assert!(is_waiting, "twenty megabytes fit nowhere else");
+        for _ in 0..100 {
+            let (kind, content) = read_frame(&late).expect("a frame");
+            assert!(kind == 1 && content == large);
+        }
+        let (kind, content) = read_frame(&late).expect("a frame");
+        assert_eq!((kind, &content[..]), (2, &b"last"[..]));
     }
 }

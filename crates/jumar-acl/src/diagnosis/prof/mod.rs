@@ -71,6 +71,8 @@ pub struct State {
     current: Mutex<Option<Arc<Session>>>,
     /// Whether calls are timed: a copy of what the current profile wants.
     times_calls: AtomicBool,
+    /// Whether records of activities want the calls.
+    records_calls: AtomicBool,
     /// Whether the operators of models are watched, by a profile or a subscription.
     watches_operators: AtomicBool,
     /// Profiles so far, which number their folders.
@@ -88,6 +90,7 @@ impl Default for State {
             way: Mutex::new(Way::Off),
             current: Mutex::new(None),
             times_calls: AtomicBool::new(false),
+            records_calls: AtomicBool::new(false),
             watches_operators: AtomicBool::new(false),
             count: AtomicU32::new(0),
             path: Mutex::new(None),
@@ -108,6 +111,12 @@ impl State {
     #[inline]
     pub(crate) fn times_calls(&self) -> bool {
         self.times_calls.load(Ordering::Relaxed)
+    }
+
+    /// Sets whether records of activities want the calls.
+    pub(crate) fn record_calls(&self, wanted: bool) {
+        self.records_calls.store(wanted, Ordering::Relaxed);
+        self.update_flags();
     }
 
     /// Adds a call of a thread that began at `start_ns` and ends now.
@@ -132,8 +141,8 @@ impl State {
     fn update_flags(&self) {
         let session = self.session();
         let switches = session.as_ref().map_or(Switches::NONE, |one| one.switches);
-        self.times_calls
-            .store(switches.has_calls(), Ordering::Relaxed);
+        let calls = switches.has_calls() || self.records_calls.load(Ordering::Relaxed);
+        self.times_calls.store(calls, Ordering::Relaxed);
         let operators = switches.has_tasks() || self.subscriptions.any();
         self.watches_operators.store(operators, Ordering::Relaxed);
     }

@@ -173,7 +173,7 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// The standard streams are not closed: the next file that the process opens would get their number.
+    /// The standard streams are not closed: the next file that the process opens would have their number.
     const STANDARD: std::ops::RangeInclusive<i32> = 0..=2;
 
     /// Returns the descriptor if the program has not closed it itself, and no other subscription writes to the pipe.
