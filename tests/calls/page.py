@@ -26,7 +26,7 @@ REASONS = {
     "The result is the layout of the memory, or a time; stored cases compare bytes.": ("NpuFormatCast", "Sleep", "TransMatmulWeight", "WeightQuantPreprocess"),
     "The result depends on the history of the checked values, which stored cases go through step by step.": ("SilentCheck", "AdvanceStepV2", "MoeUpdateExpert"),
     "A reference would repeat several other operators of this page, which have calls of their own; stored cases compare the whole with PyTorch.": (
-        "MlaProlog", "Nsa", "DequantRopeQuantKvcache", "FlashAttentionUnpadding", "FlashAttentionVarLen", "FusedLinear", "FusedCrossEntropyLossWithMaxSum", "AddLora",
+        "Nsa", "DequantRopeQuantKvcache", "FusedLinear", "FusedCrossEntropyLossWithMaxSum", "AddLora",
         "TopKTopPSample", "SwigluGroupQuant", "DeformableConv2d", "QuantConvolution",
     ),
     "They differ from a form that has calls in how the weights are stored, or in further arguments that may be absent.": (
