@@ -3,7 +3,7 @@
 import importlib
 
 #: Modules of families, in the order of the page.
-MODULES = ("elementwise", "activations", "reductions", "lists", "movement", "indexing", "norms", "products", "attention", "windows", "others", "further", "quantising", "networks", "derivatives", "remaining", "joined", "blocked")
+MODULES = ("elementwise", "activations", "reductions", "lists", "movement", "indexing", "norms", "products", "attention", "windows", "others", "further", "quantising", "networks", "derivatives", "remaining", "joined", "blocked", "sparse")
 
 
 class Family:

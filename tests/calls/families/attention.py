@@ -168,35 +168,62 @@ def slopes(call, made, layout, y, largest, total, weights, shifted):
         call.out("dpseOut", made.dtype, None, shape=(made.batch, made.heads, made.rows, made.columns))
 
 
-def behind_each_other(call, V2=False):
-    """Sequences behind each other, with their ends."""
+def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
+    """Sequences behind each other, with their ends. `layout` names the parameter for the layout of sums; `parts` are those for positions."""
     made = Made(call, rows=(1, 2, 5, 17, 65))
     count = call.between(1, 4)
     cut = lambda total: sorted(call.below(total + 1) for _ in range(count - 1)) + [total]  # noqa: E731
     ends, key_ends = cut(made.rows), cut(made.columns)
     q, k, v = made.q[:1], made.k[:1], made.v[:1]
-    y, largest, total = np.zeros_like(q), np.zeros((1, made.heads, made.rows, 1)), np.zeros((1, made.heads, made.rows, 1))
-    start, first = 0, 0
-    for end, last in zip(ends, key_ends):
-        if last == first and end > start:
-            # A query without keys: the operator says 0, and its sum is open.
-            key_ends = None
-            break
-        if end > start:
-            y[:, :, start:end], largest[:, :, start:end], total[:, :, start:end], _ = attention(q[:, :, start:end], k[:, :, first:last], v[:, :, first:last], made.scale)
-        start, first = end, last
-    if key_ends is None:
+    if any(last == first and end > start for start, end, first, last in zip([0, *ends], ends, [0, *key_ends], key_ends)):
+        # A query without keys: the operator says 0, and its sum is open.
         ends, key_ends = [made.rows], [made.columns]
-        y, largest, total, _ = attention(q, k, v, made.scale)
     rows = lambda x: x[0].swapaxes(0, 1)  # noqa: E731
-    for name, value in (("query", q), ("key", k), ("value", v)):
+    further = 0
+    if parts:
+        further = call.choose((8, 16))
+        more = [wide(call.some(made.dtype, (1, heads, length, further), "normal", False)) for heads, length in ((made.heads, made.rows), (made.kv, made.columns))]
+        for name, value in zip(("queryRope", "keyInRope" if gradient else "keyRope"), more):
+            call.tensor(name, made.dtype, values=rows(value))
+        q, k = np.concatenate([q, more[0]], -1), np.concatenate([k, more[1]], -1)
+    y, largest, total = np.zeros((1, made.heads, made.rows, made.width)), np.zeros((1, made.heads, made.rows, 1)), np.zeros((1, made.heads, made.rows, 1))
+    upstream = wide(call.some(made.dtype, y.shape, "normal", False)) if gradient else None
+    by_q, by_k, by_v = np.zeros(q.shape), np.zeros(k.shape), np.zeros(v.shape)
+    for start, end, first, last in zip([0, *ends], ends, [0, *key_ends], key_ends):
+        if end == start:
+            continue
+        own, keys = (0, slice(None), slice(start, end)), (0, slice(None), slice(first, last))
+        one = (slice(0, 1), *own[1:])
+        two = (slice(0, 1), *keys[1:])
+        y[one], largest[one], total[one], w = attention(q[one], k[two], v[two], made.scale)
+        if gradient:
+            all_k, all_v = np.repeat(k[two], made.share, 1), np.repeat(v[two], made.share, 1)
+            dw = upstream[one] @ all_v.swapaxes(-1, -2)
+            ds = w * (dw - (dw * w).sum(-1, keepdims=True)) * made.scale
+            folded = lambda x: x.reshape(1, made.kv, made.share, *x.shape[2:]).sum(2)  # noqa: E731
+            by_q[one] = ds @ all_k
+            by_k[two], by_v[two] = folded(ds.swapaxes(-1, -2) @ q[one]), folded(w.swapaxes(-1, -2) @ upstream[one])
+    for name, value in (("query", q[..., : made.width]), ("keyIn" if gradient else "key", k[..., : made.width]), ("value", v)):
         call.tensor(name, made.dtype, values=rows(value))
     call.set("actualSeqQLenOptional", ends), call.set("actualSeqKvLenOptional", key_ends)
     for name, value in dict(scaleValue=made.scale, keepProb=1.0, preTokens=FAR, nextTokens=FAR, headNum=made.heads, inputLayout="TND", innerPrecise=0, sparseMode=0).items():
         call.set(name, value)
     if V2:
         call.set("pseType", 1)
+    if layout:
+        call.set(layout, call.choose(("same_as_input", "")))
     copies = lambda x: np.broadcast_to(x, (*x.shape[:-1], 8))  # noqa: E731
+    if gradient:
+        call.tensor("dy", made.dtype, values=rows(upstream))
+        call.tensor("softmaxMaxOptional", "float32", values=copies(rows(largest))), call.tensor("softmaxSumOptional", "float32", values=copies(rows(total)))
+        call.tensor("attentionInOptional", made.dtype, values=rows(y))
+        low = EPS[made.dtype] * 2 if made.dtype in LOW else 0
+        outs = [("dqOut", by_q[..., : made.width]), ("dkOut", by_k[..., : made.width]), ("dvOut", by_v)]
+        if parts:
+            outs += [("dqRopeOut", by_q[..., made.width:]), ("dkRopeOut", by_k[..., made.width:])]
+        for name, value in outs:
+            call.out(name, made.dtype, rows(value), near(16, low, (2e-5 + low) * (np.abs(value).max(initial=0) + 1)))
+        return
     call.out("softmaxMaxOut", "float32", copies(rows(largest)), near(8, 0, 1e-5 * (1 + np.abs(rows(largest)))))
     call.out("softmaxSumOut", "float32", copies(rows(total)), near(8, 1e-4))
     call.out("attentionOutOut", made.dtype, rows(y), made.check())
@@ -356,6 +383,12 @@ ATTENTION.add("FlashAttentionScoreGrad", training, gradient=True)
 ATTENTION.add("FlashAttentionScoreGradV2", training, gradient=True, V2=True)
 ATTENTION.add("FlashAttentionVarLenScore", behind_each_other)
 ATTENTION.add("FlashAttentionVarLenScoreV2", behind_each_other, V2=True)
+ATTENTION.add("FlashAttentionVarLenScoreV3", behind_each_other, V2=True, parts=True)
+ATTENTION.add("FlashAttentionVarLenScoreV4", behind_each_other, layout="softmaxOutLayout")
+ATTENTION.add("FlashAttentionUnpaddingScoreGrad", behind_each_other, gradient=True)
+ATTENTION.add("FlashAttentionUnpaddingScoreGradV2", behind_each_other, gradient=True, V2=True)
+ATTENTION.add("FlashAttentionUnpaddingScoreGradV3", behind_each_other, gradient=True, V2=True, parts=True)
+ATTENTION.add("FlashAttentionUnpaddingScoreGradV4", behind_each_other, gradient=True, layout="softmaxInLayout")
 ATTENTION.add("PromptFlashAttention PromptFlashAttentionV2 PromptFlashAttentionV3", inference, lists=False)
 ATTENTION.add("IncreFlashAttention IncreFlashAttentionV2 IncreFlashAttentionV3 IncreFlashAttentionV4", grown)
 ATTENTION.add("FusedInferAttentionScore FusedInferAttentionScoreV2 FusedInferAttentionScoreV3 FusedInferAttentionScoreV4", fused)

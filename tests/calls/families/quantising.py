@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from device import ACL, PACKED
+from device import ACL, NUMPY, PACKED
 from lowfloat import TABLES, decode, encode, in_blocks, in_groups, largest, rule_of, scale_codes
 from maker import FLOATS, LOW, bits, near, wide
 
@@ -97,11 +97,6 @@ def wild(call, name, dtype, shape, plain=False):
 
 def even(n):
     return n + n % 2
-
-
-def target(call, types):
-    name = call.choose(types)
-    return name
 
 
 # Blocks along one dimension.
@@ -216,14 +211,13 @@ def two_levels(call):
     smooth = wide(call.tensor("smoothScaleOptional", dtype, (width,), "inner", False)) if call.chance(50) else None
     call.set("roundModeOptional", mode), call.set("level0BlockSize", 512), call.set("level1BlockSize", 32)
     # Each step is rounded to float32, and what remains to the type of the input.
-    product = x.astype(np.float32) * np.float32(1 if smooth is None else 0) if smooth is None else x.astype(np.float32) * smooth.astype(np.float32)
+    product = x.astype(np.float32) * (np.float32(1) if smooth is None else smooth.astype(np.float32))
     outer, level = np.zeros((*shape[:-1], -(-width // 512)), np.float32), np.zeros(shape, np.float32)
     for block in range(outer.shape[-1]):
         cut = slice(block * 512, block * 512 + 512)
         outer[..., block] = np.abs(product[..., cut]).max(-1) / np.float32(6)
         with np.errstate(all="ignore"):
             level[..., cut] = np.nan_to_num(product[..., cut] / outer[..., block, None])
-    from device import NUMPY
     out_blocks(call, ("yOut", "level1ScaleOut"), "float4_e2m1", wide(level.astype(NUMPY[dtype])), -1, ("below", 2), mode)
     call.out("level0ScaleOut", "float32", outer, near(1))
 
