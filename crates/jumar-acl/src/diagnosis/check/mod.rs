@@ -8,6 +8,7 @@ mod files;
 pub(crate) mod frames;
 mod image_portability;
 mod lifetimes;
+mod limits;
 mod mapped;
 mod media;
 mod memory;
@@ -431,6 +432,7 @@ pub(crate) fn checks_call(call: &'static Call) -> bool {
     let known = table::known(call);
     known.checks_lifetime
         || !matches!(known.after, After::Nothing)
+        || known.counted.is_some()
         || !jumar::check::profiles().is_empty()
 }
 
@@ -477,6 +479,9 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         lifetimes::after(check, seen);
     }
     portability::inspect(check, seen);
+    if let Some(counted) = known.counted {
+        limits::inspect(check, counted);
+    }
     match known.after {
         After::Nothing | After::AskForErrors => {}
         After::Init => {
