@@ -19,6 +19,8 @@ mod refusals;
 mod table;
 mod unread;
 
+pub(crate) use unread::{answered, asked, failed_in_graph_engine, failed_in_script};
+
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
