@@ -241,6 +241,26 @@ def test_the_command_of_a_class_shows_it_again(program):
     assert len(outputs) == len(again), "each class has another output"
 
 
+def test_explore_names_the_two_tasks_whose_order_decides_where_no_rule_sees_a_race(program):
+    source = (HERE / "programs/decided_by_a_value.c").read_text().splitlines()
+    writes = [number for number, text in enumerate(source, 1) if "aclrtValueWrite(" in text]
+    done = jumar("explore", "-n", "12", "--", program("decided_by_a_value.c"))
+    found = done.stdout.partition("The outcome depends on the order of two tasks, which nothing orders:\n")[2]
+    lines = re.findall(r"  stream#\d+ +decided_by_a_value.c:(\d+)  main\n +aclrtValueWrite: writes the value \d to memory#\d \+0..8\n", found)
+    assert sorted(map(int, lines)) == writes, done.stdout + done.stderr
+    ends = re.findall(r"  (?:in this order|the other way): +(status 0, 2 bytes of output \(sum \w+\))\n", found)
+    assert len(set(ends)) == 2, done.stdout
+    assert done.returncode == 1
+
+
+def test_explore_does_not_blame_tasks_for_what_changes_by_itself(program, tmp_path):
+    counter = tmp_path / "counter"
+    counter.write_text("0")
+    script = f"n=$(cat {counter}); echo $((n + 1)) > {counter}; {program('read_early.c')} > /dev/null; echo $((n % 2))"
+    done = jumar("explore", "-n", "4", "--", "sh", "-c", script)
+    assert "2 kinds" in done.stdout and "does not depend on the order of tasks alone" in done.stdout, done.stdout + done.stderr
+
+
 def test_each_way_to_run_has_a_variable(program, tmp_path):
     def alone(app, *words, **more):
         return subprocess.run([app, *words], env=environment(**more), capture_output=True, text=True, timeout=60)

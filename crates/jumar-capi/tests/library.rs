@@ -16,6 +16,8 @@ const EXTRA: &[&str] = &[
     "jumar_instance",
     "jumar_last_error",
     "jumar_set_source_location",
+    "jumar_script_call_failed",
+    "jumar_script_reads_result",
     "jumar_set_script_signal",
     // Below the Python module.
     "jumar_launch_callback",

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use jumar::record_file::RunStatus;
 
+use crate::decisive;
 use crate::tree::Tree;
 
 /// What `jumar check` takes.
@@ -75,7 +76,7 @@ pub struct Check {
 #[derive(clap::Args)]
 #[command(
     after_help = "Each run has another seed, which chooses the next stream wherever several can run. Runs are grouped by exit \
-status, output and findings.
+status, output and findings. If runs end differently without a finding, more runs find two tasks whose order decides.
 
 Exit status 0: all runs are equal, and there are no findings."
 )]
@@ -448,6 +449,72 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<Outco
     })
 }
 
+/// The file of a run's record of tasks and turns, and that of the turns it is to take.
+const ORDER_FILES: [&str; 2] = ["turns", "order"];
+
+/// How a run of `jumar explore` ended: its status and output.
+fn end_of(outcome: &Outcome) -> String {
+    let status = outcome
+        .code
+        .map_or("hangs".to_owned(), |code| format!("status {code}"));
+    format!(
+        "{status}, {} bytes of output (sum {:08x})",
+        outcome.output.len(),
+        sum(&outcome.output)
+    )
+}
+
+/// Runs a program with its tasks recorded: with a seed, or with turns in an order.
+fn run_recorded(
+    options: &Explore,
+    scratch: &Scratch,
+    variable: (&str, &std::ffi::OsStr),
+) -> Result<decisive::Run> {
+    let turns = scratch.file(ORDER_FILES[0]);
+    let mut command = command(&options.program)?;
+    command
+        .env(variable.0, variable.1)
+        .env("JUMAR_CHECK", "1")
+        .env("JUMAR_ORDER_LOG", &turns);
+    let records = Records::prepare(scratch, "recorded", &mut command)?;
+    let outcome = run_within(&mut command, Duration::from_secs(options.limit))?;
+    // States whether all was written.
+    records.read()?;
+    records.remove()?;
+    let text = fs::read_to_string(&turns).context("reading the tasks of a run")?;
+    fs::remove_file(&turns).context("removing the tasks of a run")?;
+    Ok(decisive::Run {
+        end: end_of(&outcome),
+        record: decisive::Record::of(&text),
+    })
+}
+
+/// Explains why runs without findings end differently: finds two tasks whose order decides. `seeds` are those of two such runs.
+fn explain(options: &Explore, scratch: &Scratch, seeds: [u64; 2]) -> Result<()> {
+    let seeded =
+        |seed: u64| run_recorded(options, scratch, ("JUMAR_SEED", seed.to_string().as_ref()));
+    let (one, other) = (seeded(seeds[0])?, seeded(seeds[1])?);
+    let turns = one.record.len().max(other.record.len());
+    let steps = 2 * (usize::BITS - turns.leading_zeros()) + 2;
+    eprintln!(
+        "jumar explore: no rule finds a mistake; looking for the tasks whose order decides, in up to {steps} further runs"
+    );
+    let order = scratch.file(ORDER_FILES[1]);
+    let found = decisive::pair(&one, &other, |turns| {
+        let lines: Vec<String> = turns.iter().map(|(stream, _)| stream.to_string()).collect();
+        write(&order, &(lines.join("\n") + "\n"))?;
+        run_recorded(options, scratch, ("JUMAR_ORDER", order.as_os_str()))
+    })?;
+    match found {
+        Some(pair) => print!("{}", pair.text()),
+        None => println!(
+            "The outcome does not depend on the order of tasks alone: the same order ends differently. \
+             Time, random numbers, threads (those that run functions of the host among them) and other processes may decide as well."
+        ),
+    }
+    Ok(())
+}
+
 /// Runs `jumar explore`.
 pub fn explore(options: &Explore) -> Result<ExitCode> {
     refuse_misspelt_option("explore", &options.program)?;
@@ -473,14 +540,7 @@ pub fn explore(options: &Explore) -> Result<ExitCode> {
             .filter_map(|finding| finding["fingerprint"].as_str().map(str::to_owned))
             .collect();
         rules.sort();
-        let status = outcome
-            .code
-            .map_or("hangs".to_owned(), |code| format!("status {code}"));
-        let mut class = format!(
-            "{status}, {} bytes of output (sum {:08x})",
-            outcome.output.len(),
-            sum(&outcome.output)
-        );
+        let mut class = end_of(&outcome);
         for rule in rules {
             class.push_str(&format!("\n    {rule}"));
         }
@@ -499,6 +559,14 @@ pub fn explore(options: &Explore) -> Result<ExitCode> {
             words(&options.program)
         );
         clean &= class.starts_with("status 0,") && !class.contains("JMR-");
+    }
+    let unexplained: Vec<u64> = classes
+        .iter()
+        .filter(|(class, _)| !class.contains("JMR-"))
+        .map(|(_, seeds)| seeds[0])
+        .collect();
+    if let ([one, other, ..], true) = (&unexplained[..], unexplained.len() == classes.len()) {
+        explain(options, &scratch, [*one, *other])?;
     }
     Ok(if clean {
         ExitCode::SUCCESS

@@ -6,6 +6,7 @@ mod ascendc;
 mod atc;
 mod bundle;
 mod check;
+mod decisive;
 mod doctor;
 mod env;
 mod es;

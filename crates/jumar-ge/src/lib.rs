@@ -27,7 +27,7 @@ mod tests;
 
 pub use calls::{VERSION, call, check_version};
 pub use custom::{CustomHandler, set_custom_handler};
-pub use message::{fork_ended, fork_prepared, refuse};
+pub use message::{fork_ended, fork_prepared, last_error, refuse};
 pub use run::{Done, HostTensor, run, run_async};
 
 pub(crate) use jumar::engine::sync;

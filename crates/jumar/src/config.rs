@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jumar_core::{Config, Probe, Profile, Runtime};
-use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
+use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig, Schedule};
+use jumar_diag::check::Check;
 use jumar_diag::record_file::RecordFile;
+use jumar_diag::task_order::{Started, TaskOrder};
 use jumar_types::{Error, ErrorKind, Result};
+
+use crate::schedule::BlockedStream;
 
 /// How many devices a process can see at most.
 pub const MAX_DEVICES: u32 = 64;
@@ -93,6 +97,7 @@ impl Settings {
             let _ = jumar_model::processor::ask();
         }
         let memory_bytes = self.profile.memory_bytes.min(usable_memory());
+        let schedule = crate::schedule::from_environment()?;
         let backend = CpuBackend::new(CpuConfig {
             devices: vec![
                 CpuDeviceConfig {
@@ -101,7 +106,9 @@ impl Settings {
                 visible.len()
             ],
             workers: self.workers.unwrap_or(0),
-            schedule: crate::schedule::from_environment(),
+            schedule: schedule
+                .clone()
+                .map(|schedule| schedule as Arc<dyn Schedule>),
             guarded: crate::check::is_protecting(),
             ..CpuConfig::default()
         })?;
@@ -132,7 +139,8 @@ impl Settings {
         }
         if let Some(check) = crate::check::from_environment()? {
             check.set_memory(Arc::new(crate::check::Memory(backend.clone())));
-            probes.push(check);
+            probes.push(check.clone());
+            probes.extend(task_order(&check, schedule)?);
         }
         Ok(Runtime::new(Config {
             backend,
@@ -140,6 +148,31 @@ impl Settings {
             probes,
         }))
     }
+}
+
+/// Makes the probe that records tasks and follows them in a list of turns, where `jumar explore` asks for either.
+fn task_order(
+    check: &Arc<Check>,
+    schedule: Option<Arc<BlockedStream>>,
+) -> Result<Option<Arc<dyn Probe>>> {
+    let (file, is_ordered) = (path("JUMAR_ORDER_LOG"), path("JUMAR_ORDER").is_some());
+    if file.is_none() && !is_ordered {
+        return Ok(None);
+    }
+    let open = |file: PathBuf| {
+        let status = path("JUMAR_CHECK_STATUS");
+        RecordFile::open(&file, status.as_deref()).map_err(|error| {
+            let sentence = format!(
+                "JUMAR_ORDER_LOG is \"{}\", which cannot be written: {error}",
+                file.display()
+            );
+            Error::new(ErrorKind::InvalidFile, sentence)
+        })
+    };
+    let file = file.map(open).transpose()?;
+    let started =
+        schedule.map(|schedule| -> Started { Box::new(move |stream| schedule.started(stream)) });
+    Ok(Some(Arc::new(TaskOrder::new(check.clone(), file, started))))
 }
 
 /// Returns the number that a visible device has on the machine.

@@ -1,15 +1,19 @@
 //! Orders of execution for tests of a program: late (a task runs only once a thread waits for it) and seeded (a number
 //! chooses what runs next).
 //!
-//! In both, tasks run one at a time, and only while a thread of the program waits for a stream or asks for the third time whether
+//! A third one, ordered, follows a list of turns that an earlier run took or that `jumar explore` made of two such lists.
+//!
+//! In all of them, tasks run one at a time, and only while a thread of the program waits for a stream or asks for the third time whether
 //! something is done, or when the program has called nothing for 20 ms: then whatever makes progress on a device does so here.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering, now_ns};
 use jumar_cpu::Schedule;
+use jumar_types::{Error, ErrorKind, Result};
 
-use crate::config::variable;
+use crate::config::{path, variable};
 
 /// How long the program may call nothing before work continues by itself.
 const IDLE_NS: u64 = 20_000_000;
@@ -34,13 +38,18 @@ static FREE: AtomicBool = AtomicBool::new(false);
 enum Mode {
     Late,
     Seeded(u64),
+    Ordered,
 }
+
+/// The most bytes that the list of turns may have.
+const LONGEST_ORDER: u64 = 64 << 20;
 
 fn mode() -> Option<Mode> {
     static MODE: OnceLock<Option<Mode>> = OnceLock::new();
     *MODE.get_or_init(|| {
         let seed = variable("JUMAR_SEED").and_then(|text| text.parse().ok());
         match (variable("JUMAR_LATE").as_deref(), seed) {
+            _ if path("JUMAR_ORDER").is_some() => Some(Mode::Ordered),
             (_, Some(seed)) => Some(Mode::Seeded(seed)),
             (Some("1"), None) => Some(Mode::Late),
             (_, None) => None,
@@ -77,21 +86,99 @@ pub fn release() {
 }
 
 /// Makes the schedule that the environment asks for.
-pub(crate) fn from_environment() -> Option<Arc<dyn Schedule>> {
-    let state = match mode()? {
-        Mode::Late => None,
+///
+/// # Errors
+/// `InvalidFile`: the list of turns cannot be read.
+pub(crate) fn from_environment() -> Result<Option<Arc<BlockedStream>>> {
+    let choice = match mode() {
+        None => return Ok(None),
+        Some(Mode::Late) => Choice::Latest,
         // A seed of zero would stay zero.
-        Mode::Seeded(seed) => Some(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+        Some(Mode::Seeded(seed)) => Choice::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+        Some(Mode::Ordered) => Choice::Ordered(Turns::read()?),
     };
-    Some(Arc::new(BlockedStream {
-        random: Mutex::new(state),
+    Ok(Some(Arc::new(BlockedStream {
+        choice: Mutex::new(choice),
         asked: Mutex::new(Asked::default()),
-    }))
+    })))
 }
 
-struct BlockedStream {
-    /// The state of the seeded choice; `None` for the latest choice.
-    random: Mutex<Option<u64>>,
+/// What runs next, of what can run.
+enum Choice {
+    /// What is waited for, otherwise the youngest stream.
+    Latest,
+    /// A random stream; the state of the generator.
+    Random(u64),
+    /// The stream whose turn comes first.
+    Ordered(Turns),
+}
+
+/// How often in a row a stream is chosen without the begin of a task: what it waits for may be the work of another one.
+const LONGEST_STAY: u32 = 4;
+
+/// For each stream, the positions in a list of tasks that have not begun.
+#[derive(Default)]
+struct Turns {
+    ahead: HashMap<u32, VecDeque<usize>>,
+    /// The stream that was chosen last, and how often since a task began.
+    stay: (u32, u32),
+}
+
+impl Turns {
+    fn read() -> Result<Turns> {
+        let file = path("JUMAR_ORDER").unwrap_or_default();
+        let refused = |why: String| {
+            let sentence = format!("JUMAR_ORDER is \"{}\": {why}", file.display());
+            Error::new(ErrorKind::InvalidFile, sentence)
+        };
+        let text = crate::input_file::read_text(&file, LONGEST_ORDER);
+        let text = text.map_err(|error| refused(error.to_string()))?;
+        Turns::of(&text).ok_or_else(|| refused("a line is not the number of a stream".to_owned()))
+    }
+
+    fn of(text: &str) -> Option<Turns> {
+        let mut turns = Turns::default();
+        for (position, line) in text.lines().enumerate() {
+            let stream = line.parse().ok()?;
+            turns.ahead.entry(stream).or_default().push_back(position);
+        }
+        Some(turns)
+    }
+
+    /// Chooses the stream whose task comes first, of those that can run. Streams that the list does not name any more come last.
+    fn choose(&mut self, runnable: &[u32]) -> usize {
+        let (last, times) = self.stay;
+        let position = |stream: u32| {
+            let ahead = self.ahead.get(&stream).and_then(|ahead| ahead.front());
+            (
+                stream == last && times >= LONGEST_STAY,
+                ahead.copied().unwrap_or(usize::MAX),
+            )
+        };
+        let first = runnable
+            .iter()
+            .enumerate()
+            .min_by_key(|(index, stream)| (position(**stream), *index))
+            .map_or(0, |(index, _)| index);
+        let chosen = runnable.get(first).copied().unwrap_or(last);
+        self.stay = match chosen == last {
+            true => (chosen, times + 1),
+            false => (chosen, 1),
+        };
+        first
+    }
+
+    /// Hears that a task of a stream begins.
+    fn started(&mut self, stream: u32) {
+        self.stay.1 = 0;
+        if let Some(ahead) = self.ahead.get_mut(&stream) {
+            ahead.pop_front();
+        }
+    }
+}
+
+pub(crate) struct BlockedStream {
+    choice: Mutex<Choice>,
     asked: Mutex<Asked>,
 }
 
@@ -148,18 +235,26 @@ const WORKERS: &str = "jumar-";
 
 impl BlockedStream {
     fn choose(&self, runnable: &[u32], waited: &[u32]) -> usize {
-        match &mut *self.random.lock() {
+        match &mut *self.choice.lock() {
             // What is waited for goes first; streams with no order between them advance in reverse of their age.
-            None => runnable
+            Choice::Latest => runnable
                 .iter()
                 .position(|number| waited.contains(number))
                 .unwrap_or(runnable.len() - 1),
-            Some(state) => {
+            Choice::Random(state) => {
                 *state ^= *state << 13;
                 *state ^= *state >> 7;
                 *state ^= *state << 17;
                 (*state % runnable.len() as u64) as usize
             }
+            Choice::Ordered(turns) => turns.choose(runnable),
+        }
+    }
+
+    /// Hears that a task of a stream begins.
+    pub(crate) fn started(&self, stream: u32) {
+        if let Choice::Ordered(turns) = &mut *self.choice.lock() {
+            turns.started(stream);
         }
     }
 
@@ -213,5 +308,30 @@ impl Schedule for BlockedStream {
         }
         self.asked.lock().since_ns = None;
         Some(self.choose(runnable, waited))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_whose_task_comes_first_runs_if_it_can() {
+        let mut turns = Turns::of("2\n1\n2\n3\n").expect("numbers");
+        assert_eq!(turns.choose(&[1, 3]), 0);
+        turns.started(1);
+        assert_eq!(turns.choose(&[1, 2, 3]), 1);
+        // Nothing began: it stays the first one, and not for ever.
+        for _ in 1..LONGEST_STAY {
+            assert_eq!(turns.choose(&[1, 2, 3]), 1);
+        }
+        assert_eq!(turns.choose(&[1, 2, 3]), 2);
+        turns.started(2);
+        assert_eq!(turns.choose(&[1, 2, 3]), 1);
+        turns.started(2);
+        assert_eq!(turns.choose(&[1, 3]), 1);
+        turns.started(3);
+        assert_eq!(turns.choose(&[1, 3]), 0);
+        assert!(Turns::of("2\nx").is_none());
     }
 }

@@ -175,6 +175,22 @@ pub const READ: &[Var] = &[
         meaning: "Chooses the order of streams; the same number repeats the same run.",
     },
     Var {
+        name: "JUMAR_ORDER",
+        accepts: Accepts::InputFile,
+        flag: None,
+        values: "a file name",
+        default: "no fixed order",
+        meaning: "The order of tasks under JUMAR_CHECK: the numbers of their streams, one a line. Of the streams that can run, the one whose task comes first runs. `jumar explore` sets it.",
+    },
+    Var {
+        name: "JUMAR_ORDER_LOG",
+        accepts: Accepts::OutputFile,
+        flag: None,
+        values: "a file name",
+        default: "none",
+        meaning: "Where tasks and the order in which they begin are recorded, under JUMAR_CHECK. `jumar explore` sets it.",
+    },
+    Var {
         name: "JUMAR_FAULT",
         accepts: Accepts::Text(fault),
         flag: None,

@@ -13,7 +13,7 @@ int main(void)
             break;
         }
 #endif
-        if (aclrtCreateEventWithFlag(&events[made], ACL_EVENT_SYNC) != ACL_SUCCESS) { /* FINDS JMR-EVENT-017 */
+        if (aclrtCreateEventWithFlag(&events[made], ACL_EVENT_SYNC) != ACL_SUCCESS) { /* FINDS JMR-EVENT-017 FINDS JMR-LIMIT-001 */
             break;
         }
         made++;

@@ -13,7 +13,7 @@ int main(void)
             break;
         }
 #endif
-        if (aclrtCreateStream(&streams[made]) != ACL_SUCCESS) { /* FINDS JMR-STREAM-010 */
+        if (aclrtCreateStream(&streams[made]) != ACL_SUCCESS) { /* FINDS JMR-STREAM-010 FINDS JMR-LIMIT-001 */
             break;
         }
         made++;

@@ -348,6 +348,32 @@ pub fn set_script_signal(signal: u32, file: u32) {
     jumar::check::set_script_signal(signal, file);
 }
 
+/// Returns whether the newest call of the calling thread's script failed, and nothing explains it yet: [`script_reads_result`] has to say
+/// whether the script uses the result.
+pub fn script_call_failed() -> bool {
+    check::failed_in_script()
+}
+
+/// Takes note whether the script uses the result of the call for which [`script_call_failed`] is true.
+pub fn script_reads_result(is_read: bool) {
+    check::answered(is_read);
+}
+
+/// Takes note that a call of the Graph Engine, which is under way, fails.
+pub fn graph_engine_failed(status: u32, sentence: &str) {
+    if let Some(CallObservers {
+        check: Some(check), ..
+    }) = watcher()
+    {
+        check::failed_in_graph_engine(check, status, sentence);
+    }
+}
+
+/// Takes note that the program asks for the errors of the calling thread.
+pub fn errors_asked() {
+    check::asked();
+}
+
 /// Returns whether accesses of the program to pinned memory are checked.
 pub fn is_protecting() -> bool {
     jumar::check::is_protecting()

@@ -47,6 +47,14 @@ static RUN: Call = Call {
     number: u16::MAX as _,
 };
 
+/// Lets the checks know of a call that fails, while it is under way.
+fn reported<T>(answer: Result<T, u32>) -> Result<T, u32> {
+    if let Err(status) = &answer {
+        jumar_acl::observers::graph_engine_failed(*status, &jumar_ge::last_error());
+    }
+    answer
+}
+
 /// Hands a reply over.
 ///
 /// # Safety
@@ -90,10 +98,10 @@ pub unsafe extern "C" fn jumar_ge_call(
             // SAFETY: the caller's contract.
             unsafe { raw::slice::<u8>(message, size, "message") }
         };
-        Ok(match message {
+        Ok(reported(match message {
             Ok(message) => jumar_ge::call(version, call, message.unwrap_or_default()),
             Err(error) => Err(jumar_ge::refuse(error.sentence())),
-        })
+        }))
     })
     .unwrap_or(Err(jumar_ge::FAILED));
     // SAFETY: the caller's contract.
@@ -191,8 +199,9 @@ pub unsafe extern "C" fn jumar_ge_run(
         // SAFETY: the caller's contract.
         let outputs = unsafe { tensors(outputs, output_count, "output") };
         let stream = stream.addr() as u64;
-        Ok(inputs
-            .and_then(|inputs| jumar_ge::run(mode, session, graph, stream, &inputs, &outputs?)))
+        Ok(reported(inputs.and_then(|inputs| {
+            jumar_ge::run(mode, session, graph, stream, &inputs, &outputs?)
+        })))
     })
     .unwrap_or(Err(jumar_ge::FAILED));
     // SAFETY: the caller's contract.
@@ -247,7 +256,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
         }
         // SAFETY: the caller's contract.
         let inputs = unsafe { tensors(inputs, input_count, "input") };
-        Ok(inputs.and_then(|inputs| {
+        Ok(reported(inputs.and_then(|inputs| {
             let Some(ended) = ended.take() else {
                 return Err(jumar_ge::FAILED);
             };
@@ -256,7 +265,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
                 unsafe { ended.call(status, bytes) };
             });
             jumar_ge::run_async(mode, session, graph, inputs, done)
-        }))
+        })))
     })
     .unwrap_or(Err(jumar_ge::FAILED));
     let status = answer.err().unwrap_or(jumar_ge::SUCCESS);

@@ -22,6 +22,19 @@ pub unsafe extern "C" fn jumar_set_source_location(
     observers::set_script(file, line, function);
 }
 
+/// Returns 1 if the newest call of the calling thread's script failed, and the checks ask whether the script uses the result. Not part of
+/// the C interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn jumar_script_call_failed() -> u32 {
+    u32::from(observers::script_call_failed())
+}
+
+/// Answers that question: 0 if the script drops the result. Not part of the C interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn jumar_script_reads_result(is_read: u32) {
+    observers::script_reads_result(is_read != 0);
+}
+
 /// Sets the signal on which the interpreter writes the receiving thread's stack, and the file for it. Not part of the
 /// C interface.
 #[unsafe(no_mangle)]

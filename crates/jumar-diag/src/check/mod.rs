@@ -537,6 +537,11 @@ impl Check {
         self.state().locations.return_address(location)
     }
 
+    /// Returns the function through which the program entered a library that made a call, and the address that the function returns to.
+    pub fn entry(&self, location: SourceLocation, library: &str) -> Option<(String, usize)> {
+        self.state().locations.entry(location, library)
+    }
+
     /// Returns whether no thread is in the middle of a report to the checks.
     pub fn is_usable(&self) -> bool {
         self.state.0.try_lock().is_some()

@@ -412,6 +412,30 @@ impl SourceLocations {
         (stack.frames[0] != 0).then_some(stack.frames[0])
     }
 
+    /// Returns the function of a library through which the program entered it, and the address that the function returns to. `None`: the
+    /// library did not make the call, or the stack was not kept that far.
+    pub(super) fn entry(&self, location: SourceLocation, library: &str) -> Option<(String, usize)> {
+        let (stack, _) = self.stack(location)?;
+        let maps = Mapping::all();
+        let is_inside = |address: usize| {
+            let map = maps.iter().find(|map| map.contains(address));
+            map.is_some_and(|map| map.path.rsplit('/').next() == Some(library))
+        };
+        let frames = &stack.frames;
+        let outside = frames
+            .iter()
+            .position(|frame| *frame != 0 && !is_inside(*frame))?;
+        let inside = *frames.get(outside.checked_sub(1)?)?;
+        // Of functions that were inlined into each other, the last one is what the program called.
+        let mut function = None;
+        let read = |symbol: &backtrace::Symbol| {
+            function = symbol.name().map(|name| name.to_string());
+        };
+        symbols_at(inside, read);
+        let function = function?;
+        Some((demangled(&function).unwrap_or(function), frames[outside]))
+    }
+
     /// The public function that was called there.
     pub(super) fn call(&self, location: SourceLocation) -> Option<&'static str> {
         self.stack(location).map(|(_, call)| *call)
@@ -574,6 +598,11 @@ fn of_library(stack: &Stack) -> Option<Described> {
     described.file.is_some().then_some(described)
 }
 
+/// Reads the symbols of an address behind a call.
+fn symbols_at(address: usize, read: impl FnMut(&backtrace::Symbol)) {
+    outside(|| backtrace::resolve(std::ptr::without_provenance_mut(address), read));
+}
+
 fn of_frames(frames: &[usize; DEPTH]) -> Described {
     let mut first: Option<Described> = None;
     let maps = Mapping::all();
@@ -596,7 +625,7 @@ fn of_frames(frames: &[usize; DEPTH]) -> Described {
                 function: function.unwrap_or_default(),
             });
         };
-        outside(|| backtrace::resolve(std::ptr::without_provenance_mut(*address), read));
+        symbols_at(*address, read);
         if found
             .iter()
             .all(|one| one.function.is_empty() && one.file.is_none())

@@ -12,6 +12,7 @@ pub fn finalize(_: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn error(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
+    jumar_acl::observers::errors_asked();
     to.text(&message::take_errors());
     Ok(())
 }

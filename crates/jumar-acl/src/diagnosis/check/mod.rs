@@ -8,6 +8,7 @@ mod files;
 pub(crate) mod frames;
 mod image_portability;
 mod lifetimes;
+mod limits;
 mod mapped;
 mod media;
 mod memory;
@@ -17,6 +18,8 @@ mod recent;
 mod refusals;
 mod table;
 mod unread;
+
+pub(crate) use unread::{answered, asked, failed_in_graph_engine, failed_in_script};
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -431,6 +434,7 @@ pub(crate) fn checks_call(call: &'static Call) -> bool {
     let known = table::known(call);
     known.checks_lifetime
         || !matches!(known.after, After::Nothing)
+        || known.counted.is_some()
         || !jumar::check::profiles().is_empty()
 }
 
@@ -477,6 +481,9 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         lifetimes::after(check, seen);
     }
     portability::inspect(check, seen);
+    if let Some(counted) = known.counted {
+        limits::inspect(check, counted);
+    }
     match known.after {
         After::Nothing | After::AskForErrors => {}
         After::Init => {

@@ -8,6 +8,7 @@ use crate::generated::signatures;
 use crate::observers::{MOST, signature};
 
 use super::lifetimes::{self, ObjectLifetime};
+use super::limits::Counted;
 use super::media;
 
 /// What is checked before a call.
@@ -78,6 +79,8 @@ pub(super) struct CallRecord {
     pub(super) after: After,
     /// Whether it counts as use before aclInit.
     pub(super) needs_init: bool,
+    /// The objects of which there may be too many after it.
+    pub(super) counted: Option<Counted>,
     /// Whether it makes or ends objects.
     pub(super) checks_lifetime: bool,
     /// Arguments that are handles of objects with a life.
@@ -99,6 +102,7 @@ fn of_operator(call: &'static Call, phase: Phase) -> CallRecord {
         before,
         after,
         needs_init: false,
+        counted: None,
         checks_lifetime: false,
         handles: handles(call),
     }
@@ -114,6 +118,7 @@ pub(super) fn known(call: &'static Call) -> &'static CallRecord {
         after: after(call.name),
         needs_init: call.name.starts_with("aclrt")
             && !["aclrtGetVersion", "aclrtGetSocName"].contains(&call.name),
+        counted: counted(call.name),
         checks_lifetime: lifetimes::changes_lifetimes(call.name),
         handles: handles(call),
     })
@@ -174,6 +179,20 @@ fn after(name: &str) -> After {
             After::MayRelease
         }
         _ => After::Nothing,
+    }
+}
+
+fn counted(name: &str) -> Option<Counted> {
+    match name {
+        // A capture takes a stream for each stream that joins it.
+        "aclrtCreateStream" | "aclrtCreateStreamWithConfig" | "aclmdlRICaptureEnd" => {
+            Some(Counted::Streams)
+        }
+        "aclrtCreateEvent" | "aclrtCreateEventWithFlag" | "aclrtCreateEventExWithFlag" => {
+            Some(Counted::Events)
+        }
+        "aclrtCreateNotify" => Some(Counted::Notifies),
+        _ => None,
     }
 }
 

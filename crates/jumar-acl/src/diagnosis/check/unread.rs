@@ -4,9 +4,13 @@
 //! What the program could still do is ask for the error later (`aclGetRecentErrMsg`, `aclrtGetLastError`). So a finding waits until the
 //! process ends, and is dropped if the thread asks before.
 //!
+//! A script's bytecode is looked at by the module `acl`, which asks for the failure of the call ([`failed_in_script`]) and answers whether the
+//! result is used ([`answered`]).
+//!
 //! Only instructions that this module knows are followed. At any other one, at a return, and where the code cannot be read, the result
 //! counts as read. A result that is stored and not used afterwards counts as read too.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -15,6 +19,8 @@ use jumar::engine::sync::{Mutex, thread};
 
 use super::Seen;
 
+/// The rule.
+const RULE: &str = "JMR-CALL-001";
 /// The maximum number of findings that wait.
 const MOST_WAITING: usize = 256;
 /// How many bytes before and behind the return address are read: a loop jumps back.
@@ -33,34 +39,108 @@ struct Waiting {
 
 static WAITING: Mutex<Vec<Waiting>> = Mutex::new(Vec::new());
 
+thread_local! {
+    /// The newest failed call of the thread that a script made, until its interpreter answers.
+    static ASKED: RefCell<Option<Waiting>> = const { RefCell::new(None) };
+}
+
+impl Waiting {
+    fn new(seen: &Seen, location: SourceLocation) -> Waiting {
+        let sentence = seen.sentence.as_deref().unwrap_or("no more is known");
+        let text = format!("fails with {}: {sentence}", seen.code);
+        Waiting {
+            thread: thread::current().id(),
+            location,
+            finding: Finding::now(RULE, text)
+                .missing(format!("a look at the result of {}", seen.call.name)),
+        }
+    }
+
+    /// Keeps it until the process ends. The first one of each location stays.
+    fn wait(self) {
+        let mut waiting = WAITING.lock();
+        if waiting.len() < MOST_WAITING && waiting.iter().all(|one| one.location != self.location) {
+            waiting.push(self);
+        }
+    }
+}
+
 /// Notes a failed call if nothing reads its result.
 pub(super) fn failed(check: &Check, seen: &Seen) {
-    if !check.wants("JMR-CALL-001") {
+    if !check.wants(RULE) {
         return;
     }
     let location = jumar::check::here();
-    let Some(address) = check.return_address(location) else {
-        return;
-    };
-    if !is_unread_at(address) {
+    if jumar::check::is_in_script() {
+        let waiting = Waiting::new(seen, location);
+        let _none_on_a_thread_that_ends =
+            ASKED.try_with(|asked| asked.borrow_mut().replace(waiting));
         return;
     }
-    let sentence = seen.sentence.as_deref().unwrap_or("no more is known");
-    let text = format!("fails with {}: {sentence}", seen.code);
-    let finding = Finding::now("JMR-CALL-001", text)
-        .missing(format!("a look at the result of {}", seen.call.name));
-    let mut waiting = WAITING.lock();
-    if waiting.len() < MOST_WAITING && waiting.iter().all(|one| one.location != location) {
-        waiting.push(Waiting {
-            thread: thread::current().id(),
-            location,
-            finding,
-        });
+    if check.return_address(location).is_some_and(is_unread_at) {
+        Waiting::new(seen, location).wait();
+    }
+}
+
+/// The C++ library of the Graph Engine, whose functions make the calls that fail.
+const GRAPH_ENGINE: &str = "libjumar_ge.so";
+
+/// Notes a failed call of the Graph Engine if the program does not read the status of the function that it called.
+pub(crate) fn failed_in_graph_engine(check: &Check, status: u32, sentence: &str) {
+    if !check.wants(RULE) || jumar::check::has_reported() {
+        return;
+    }
+    let location = jumar::check::here();
+    let Some((function, address)) = check.entry(location, GRAPH_ENGINE) else {
+        return;
+    };
+    if !returns_status(&function) || !is_unread_at(address) {
+        return;
+    }
+    let text = format!("{function} fails with {status}: {sentence}");
+    Waiting {
+        thread: thread::current().id(),
+        location,
+        finding: Finding::now(RULE, text).missing(format!("a look at the status of {function}"))
+            .fix("Compare the status with ge::SUCCESS, and print ge::GEGetErrorMsgV3 where it differs."),
+    }
+    .wait();
+}
+
+/// Returns whether a function of the Graph Engine returns the status of the call that it makes.
+fn returns_status(function: &str) -> bool {
+    let Some(name) = function.strip_prefix("ge::") else {
+        return false;
+    };
+    let method = ["Session::", "GeSession::"]
+        .iter()
+        .find_map(|class| name.strip_prefix(class));
+    match method {
+        Some(method) => {
+            let first = method.chars().next();
+            !["Session", "GeSession"].contains(&method) && first != Some('~')
+        }
+        None => name.starts_with("aclgrph") || ["GEInitialize", "GEFinalize"].contains(&name),
+    }
+}
+
+/// Returns whether a call that failed waits for the answer of the thread's interpreter.
+pub(crate) fn failed_in_script() -> bool {
+    ASKED
+        .try_with(|asked| asked.borrow().is_some())
+        .unwrap_or(false)
+}
+
+/// Takes the answer of the thread's interpreter: whether the script uses the result of the call that failed.
+pub(crate) fn answered(is_read: bool) {
+    let asked = ASKED.try_with(|asked| asked.borrow_mut().take());
+    if let (Ok(Some(waiting)), false) = (asked, is_read) {
+        waiting.wait();
     }
 }
 
 /// Drops what waits: the calling thread asks for its errors.
-pub(super) fn asked() {
+pub(crate) fn asked() {
     let own = thread::current().id();
     WAITING.lock().retain(|one| one.thread != own);
 }
@@ -521,6 +601,27 @@ mod tests {
         for (word, wanted) in cases {
             let code = word.to_le_bytes();
             assert_eq!(aarch64::instruction(&code), *wanted, "{word:08x}");
+        }
+    }
+
+    #[test]
+    fn functions_that_return_a_status_are_known_by_their_names() {
+        for name in [
+            "ge::Session::RunGraph",
+            "ge::GeSession::AddGraph",
+            "ge::GEInitialize",
+            "ge::aclgrphBuildModel",
+        ] {
+            assert!(super::returns_status(name), "{name}");
+        }
+        for name in [
+            "ge::Session::Session",
+            "ge::Session::~Session",
+            "ge::Graph::SetInputs",
+            "jumar::Call",
+            "Session::RunGraph",
+        ] {
+            assert!(!super::returns_status(name), "{name}");
         }
     }
 

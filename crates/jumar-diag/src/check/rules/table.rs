@@ -726,6 +726,15 @@ pub static RULES: &[Rule] = &[
         fix_pytorch: "",
     },
     Rule {
+        id: "JMR-LIMIT-001",
+        severity: Severity::Warning,
+        title: "nearly all objects of a kind are in use",
+        statement: "A device carries a limited number of streams, events and notifies. A captured model takes a stream for each stream that was captured into it, until it is destroyed. Reported once for each kind when 80 % of the limit are in use; beyond the limit a card refuses the next one (207008, 207007, 207009).",
+        statement_zh: "每个设备的流、事件和通知数量有限；捕获得到的模型在销毁之前，为捕获进来的每条流各占用一条流。当某类对象使用量达到上限的 80% 时报告一次；超出上限后，昇腾卡会拒绝创建（207008、207007、207009）。",
+        fix: "destroy captured models that are not executed any more (aclmdlRIDestroy), capture fewer sizes or streams, and reuse streams, events and notifies",
+        fix_pytorch: "capture fewer sizes, delete NPUGraph objects that are not replayed any more, and use fewer streams during a capture",
+    },
+    Rule {
         id: "JMR-MEM-001",
         severity: Severity::Error,
         title: "allocation of zero bytes or into a null pointer",
