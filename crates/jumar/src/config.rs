@@ -10,6 +10,7 @@ use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig, Schedule};
 use jumar_diag::check::Check;
 use jumar_diag::record_file::RecordFile;
 use jumar_diag::task_order::{Started, TaskOrder};
+pub use jumar_model::processor::Instructions;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::schedule::BlockedStream;
@@ -36,6 +37,9 @@ pub struct Settings {
     /// Whether products may use the processor's matrix unit (AMX), where it has one. The first runtime of a process asks
     /// the system for it, once and for the whole process.
     pub matrix_unit: bool,
+    /// The most vector instructions that kernels may use; `None` sets no limit. The first runtime of a process sets the limit for the
+    /// whole process.
+    pub instructions: Option<Instructions>,
 }
 
 impl Default for Settings {
@@ -48,12 +52,13 @@ impl Default for Settings {
             workers: None,
             trace: None,
             matrix_unit: true,
+            instructions: None,
         }
     }
 }
 
 impl Settings {
-    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE`, `JUMAR_MATRIX_UNIT` and
+    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE`, `JUMAR_MATRIX_UNIT`, `JUMAR_INSTRUCTIONS` and
     /// `ASCEND_RT_VISIBLE_DEVICES`.
     ///
     /// # Errors
@@ -75,6 +80,14 @@ impl Settings {
         if let Some(text) = variable("JUMAR_MATRIX_UNIT") {
             settings.matrix_unit = number("JUMAR_MATRIX_UNIT", &text, 0, 1)? == 1;
         }
+        if let Some(text) = variable("JUMAR_INSTRUCTIONS") {
+            settings.instructions = Some(instructions_of(&text).map_err(|wanted| {
+                Error::new(
+                    ErrorKind::InvalidArgument,
+                    format!("JUMAR_INSTRUCTIONS is {text:?}; it must be {wanted}"),
+                )
+            })?);
+        }
         // An empty list is a list too: it hides every device.
         settings.visible = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();
         Ok(settings)
@@ -92,7 +105,15 @@ impl Settings {
     /// the timeline cannot be written or read.
     pub fn build(&self) -> Result<Runtime> {
         let visible = self.visible_devices();
-        if self.matrix_unit {
+        if let Some(most) = self.instructions {
+            jumar_model::processor::limit(most);
+        }
+        // The unit belongs to processors with AVX-512, and is used along with it.
+        if self.matrix_unit
+            && self
+                .instructions
+                .is_none_or(|most| most == Instructions::Avx512)
+        {
             // Whatever the answer is: kernels without the unit are used where it is not granted.
             let _ = jumar_model::processor::ask();
         }
@@ -223,6 +244,21 @@ fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
     } else {
         Vec::new()
     }
+}
+
+/// The names of the levels, as `JUMAR_INSTRUCTIONS` has them.
+const INSTRUCTIONS: [(&str, Instructions); 3] = [
+    ("portable", Instructions::Portable),
+    ("avx2", Instructions::Avx2),
+    ("avx512", Instructions::Avx512),
+];
+
+/// Reads the name of a level. The error lists the names.
+pub(crate) fn instructions_of(text: &str) -> std::result::Result<Instructions, String> {
+    let level = INSTRUCTIONS.iter().find(|(name, _)| *name == text);
+    level
+        .map(|(_, level)| *level)
+        .ok_or_else(|| "portable, avx2 or avx512".to_owned())
 }
 
 /// Returns one line that names the kernels for bfloat16 and int8 products on this machine, once a runtime exists.
