@@ -173,6 +173,7 @@ EXEMPT = {
     **{(op, "offset_w", "*"): OFFSET for op in suite.PROTOTYPES},
     **{(op, name, dtype): "refused when the graph is built: complex numbers have no order" for op, name in UNORDERED for dtype in suite.COMPLEX},
     ("DynamicGRUV2", "seq_length", "*"): "refused when the graph is built: what a sequence holds behind its end is not documented",
+    **{("DynamicGRUV2Grad", name, "*"): "refused when the graph is built: what a sequence holds behind its end is not documented" for name in ("seq_length", "mask")},
     **{("LSTM", "bias", dtype): "refused when the graph is built: what integers stand for is not documented" for dtype in ("int16", "int32")},
     **{(op, "mask", "*"): DROPOUT for op in ("BasicLSTMCell", "DynamicRNN", "DynamicRNNGrad", "DynamicRNNV2", "DynamicRNNV2Grad")},
     ("DropOutV3", "noise_shape", "*"): "refused when the graph is built: the documents have it as reserved",

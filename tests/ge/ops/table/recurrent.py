@@ -250,4 +250,5 @@ for order, times, wide_state in [("zrh", 3, True), ("rzh", 3, False), ("zrh", 1,
     case("DynamicGRUV2Grad", f"{order}, {times} steps", {name: v(one) for name, one in numbers.items()}, lambda *_, wanted=wanted: wanted, {"gate_order": order})
 GIVEN = {name: v(one) for name, one in numbers.items()}
 refused("DynamicGRUV2Grad", "lengths", {**GIVEN, "seq_length": v([1, 1], "int32")}, "seq_length")
+refused("DynamicGRUV2Grad", "a mask", {**GIVEN, "mask": v([1], "uint8")}, "its input mask is not supported")
 refused("DynamicGRUV2Grad", "gates of another size", {**GIVEN, "reset": f(1, 2, 4)}, "reset has the shape")
