@@ -21,6 +21,7 @@ from ._convert import Progress, converted
 from ._errors import check
 from ._gears import Gears
 from ._graph import Graph
+from ._outputs import Outputs
 from ._runtime import Event, Stream, _Object, ensure_context, entered, relaxed_capture
 
 _HOST_TO_DEVICE = 1
@@ -441,7 +442,7 @@ class Model(_Object):
                     if size:
                         check("acl.rt.memcpy", acl.rt.memcpy(address, size, source.address, size, _HOST_TO_DEVICE))
                 check("acl.mdl.execute", acl.mdl.execute(self._id, slot.datasets[0], slot.datasets[1]))
-                outputs = {}
+                outputs = Outputs()
                 for address, info, dtype in zip(slot.outputs, self._outputs, self._output_types):
                     host = _array.uninitialized(info.shape, dtype)
                     outputs[info.name] = host
@@ -457,7 +458,7 @@ class Model(_Object):
                         [(info.name, _dtype.of(info.dtype), info.shape) for info in infos]
                         for infos in (self._inputs, self._outputs)
                     )
-                    self._runs = _direct_runs(self._context, self._id, *ports, Array, self._slots)
+                    self._runs = _direct_runs(self._context, self._id, *ports, Array, self._slots, Outputs)
         return outputs
 
     def _bind_gear(
@@ -534,7 +535,7 @@ class Model(_Object):
         model = self._id if self._gears is not None else self._queued_model()
         code = acl.mdl.execute_async(model, slot.datasets[0], slot.datasets[1], queue)
         check("acl.mdl.execute_async", code)
-        outputs = {}
+        outputs = Outputs()
         for address, info, dtype, shape in zip(slot.outputs, self._outputs, self._output_types, shapes):
             host = _array.uninitialized(shape, dtype)
             outputs[info.name] = host

@@ -10,6 +10,7 @@ import acl
 from . import _dtype
 from ._array import Array
 from ._errors import check
+from ._outputs import Outputs
 
 if TYPE_CHECKING:
     from ._model import TensorInfo
@@ -73,7 +74,7 @@ def run(model_id: int, arrays: Sequence[Array], infos: Sequence[TensorInfo]) -> 
             # The runtime allocates an output that has no memory, once it knows how large it is.
             bindings.outputs.append(bindings.add(outputs, 0, 0))
         check("acl.mdl.execute", acl.mdl.execute(model_id, inputs, outputs))
-        return {info.name: _taken(info, index, outputs, bindings.outputs[index]) for index, info in enumerate(infos)}
+        return Outputs((info.name, _taken(info, index, outputs, bindings.outputs[index])) for index, info in enumerate(infos))
     finally:
         bindings.release()
 

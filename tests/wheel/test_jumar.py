@@ -207,6 +207,19 @@ def test_devices_and_contexts():
         jumar.Device(99)
 
 
+def test_an_argument_of_another_type_is_named_in_a_note():
+    if sys.version_info < (3, 11):
+        pytest.skip("exceptions have notes from Python 3.11 on")
+    for arguments, note in (
+        ((16, "huge"), "argument 2 (policy) is 'huge', of type str, and cannot be converted to the type of the parameter"),
+        (([16], 0), "argument 1 (size) is of type list, and cannot be converted to the type of the parameter"),
+        ((16,), "it takes 2 arguments, and 1 was given"),
+    ):
+        with pytest.raises(TypeError, match="^acl.rt.malloc args parse failed$") as caught:
+            acl.rt.malloc(*arguments)
+        assert caught.value.__notes__ == [note]
+
+
 def test_errors_name_code_kind_and_fix():
     with pytest.raises(jumar.OutOfMemoryError) as caught:
         jumar.DeviceArray((1 << 50,), "uint8")

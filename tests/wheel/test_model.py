@@ -363,3 +363,15 @@ def test_a_run_in_one_call_that_fails_says_why_and_the_next_one_works(tmp_path, 
             assert caught.value.function == "acl.mdl.execute" and "gather" in caught.value.sentence
             assert np.array_equal(only(model(np.array([3, 0]))), rows[[3, 0]])
     assert len(stepwise) == 1
+
+
+def test_an_output_of_another_name_is_answered_with_the_names_that_there_are(model):
+    [image] = images(1)
+    known = model.outputs[0].name
+    with jumar.Stream() as stream:
+        # The first run goes step by step, later ones in one call.
+        for outputs in (model(image), model(image), model(image), model(image, stream=stream).result()):
+            assert set(outputs) == {known}
+            with pytest.raises(KeyError, match=f"no output 'scor'; its outputs are: '{known}'"):
+                outputs["scor"]
+            assert outputs.get("scor") is None

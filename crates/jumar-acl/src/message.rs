@@ -8,8 +8,8 @@ use std::ffi::CString;
 use jumar::engine::sync::thread;
 use jumar_types::{Error, ErrorKind};
 
-use crate::Cx;
 use crate::generated::{calls, codes, enums};
+use crate::{Call, Cx};
 
 /// The maximum length of an error message, in bytes. Longer ones are truncated at a character boundary.
 const LONGEST: usize = 1024;
@@ -148,6 +148,9 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
             .replace(Some(Failure::new(cx.call.name, code, &error)));
         let text = compose(cx.call.name, code, &error);
         crate::log::error(cx, &text);
+        if is_taken_as_success(cx.call, kind) {
+            return code;
+        }
         if cx.process.messages_are_shared() {
             cx.process
                 .shared_messages()
@@ -363,6 +366,14 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::SnapshotCallback
         | K::SnapshotRegister => true,
     }
+}
+
+/// Returns whether programs take the answer as success: another part of the process has initialised or finalised the library. Its text would
+/// stand beside that of a later failure.
+fn is_taken_as_success(call: &'static Call, kind: ErrorKind) -> bool {
+    let is = |known: &'static Call| std::ptr::eq(call, known);
+    kind == ErrorKind::RepeatInitialize && is(&calls::aclInit)
+        || kind == ErrorKind::RepeatFinalize && is(&calls::aclFinalize)
 }
 
 /// Answers that a polling loop gets all the time leave no text.

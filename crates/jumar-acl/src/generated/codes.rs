@@ -1232,10 +1232,10 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Pass the address of a variable or object; the function's reference page describes each pointer."
         }
         ErrorKind::InvalidArgument => {
-            "Use one of the values that the function's reference page lists."
+            "Correct the argument that the message names: the function's reference page says what it takes."
         }
         ErrorKind::InvalidValue => {
-            "Check flags, sizes and time-outs against the function's reference page."
+            "Correct the value that the message names; the function's reference page says which ones it takes."
         }
         ErrorKind::InvalidHandle => {
             "Check that the object was not destroyed earlier, and that it is of the kind the call expects."

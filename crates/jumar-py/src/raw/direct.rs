@@ -43,6 +43,8 @@ pub struct DirectRuns {
     outputs: Vec<Output>,
     /// The package's class of arrays in pinned memory.
     array: Py<PyType>,
+    /// The class of the dict of outputs.
+    made: Py<PyType>,
     /// NumPy's class of arrays, where the process has imported it.
     numpy: Option<Py<PyType>>,
 }
@@ -78,9 +80,9 @@ impl DirectRuns {
 }
 
 /// Makes what the runs of a model have in common. Takes context, model, inputs and outputs (each: name, type of the elements, shape),
-/// the class of arrays, and the list of free slots.
+/// the class of arrays, the list of free slots, and the class of dicts of outputs.
 pub fn direct_runs<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
+    call.expect(7, 7)?;
     let py = call.py();
     let read = || -> PyResult<DirectRuns> {
         type Port<'py> = (Bound<'py, PyString>, Bound<'py, PyAny>, Bound<'py, PyTuple>);
@@ -152,6 +154,7 @@ pub fn direct_runs<'py>(call: &Args<'py>) -> Answer<'py> {
             inputs,
             outputs,
             array: argument(call, 4)?.extract()?,
+            made: argument(call, 6)?.extract()?,
             free: free.unbind(),
             closed: AtomicBool::new(false),
             numpy: class.map(Bound::unbind),
@@ -371,7 +374,7 @@ impl DirectRuns {
     ) -> PyResult<Result<Bound<'py, PyDict>, Failure>> {
         let py = call.0;
         let mut hosts = [Pointer::default(); MOST];
-        let outputs = PyDict::new(py);
+        let outputs = self.made.bind(py).call0()?.cast_into::<PyDict>()?;
         for (output, host) in self.outputs.iter().zip(&mut hosts) {
             let bytes = output.bytes.max(1);
             let ret = c_call!(call.returns aclrtMallocHost(*mut Pointer, usize) -> i32, [&raw mut *host, bytes], or NOT_SUPPORTED);

@@ -11,7 +11,7 @@ use std::ptr::{self, NonNull};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use super::callbacks;
 use crate::notes;
@@ -29,6 +29,10 @@ pub const FAILURE: i32 = 500_001;
 pub enum Stop {
     /// The arguments are not what the function takes. The text of the TypeError is the function's own.
     Args,
+    /// As `Args`, for the argument of this index, whose value is described.
+    Argument(usize, String),
+    /// As `Args`, for the number of arguments; the sentence is a note of the exception.
+    WithNote(String),
     Raised(PyErr),
 }
 
@@ -57,7 +61,7 @@ macro_rules! method {
             args: *mut pyo3::ffi::PyObject,
         ) -> *mut pyo3::ffi::PyObject {
             // SAFETY: CPython calls this with the interpreter attached and the tuple of the arguments.
-            unsafe { $crate::raw::ffi::enter(args, $body, $failed) }
+            unsafe { $crate::raw::ffi::enter(args, $body, $failed, $doc) }
         }
         $crate::raw::table::Method::new($name, entry, $doc)
     }};
@@ -105,6 +109,7 @@ pub unsafe fn enter(
     args: *mut ffi::PyObject,
     body: Body,
     failed: &'static CStr,
+    doc: &'static CStr,
 ) -> *mut ffi::PyObject {
     // SAFETY: the caller's contract.
     let py = unsafe { Python::assume_attached() };
@@ -114,10 +119,73 @@ pub unsafe fn enter(
         // SAFETY: attached already, see `raise`.
         unsafe { Python::attach_unchecked(super::source_location::report) };
     }
-    guarded(failed, || {
+    let answer = guarded(failed, || {
         let tuple = args.cast_into::<PyTuple>().map_err(|_| Stop::Args)?;
-        body(&Args { tuple })
-    })
+        body(&Args { tuple }).map_err(|stop| stop.named(doc))
+    });
+    if super::source_location::is_wanted() && !answer.is_null() {
+        // SAFETY: attached already, see `raise`; the answer is a live object.
+        unsafe {
+            Python::attach_unchecked(|py| {
+                super::source_location::ended(&Bound::from_borrowed_ptr(py, answer));
+            });
+        }
+    }
+    answer
+}
+
+impl Stop {
+    /// Names the argument by the signature at the begin of the function's documentation: `name($module, first, second, /)`.
+    #[cold]
+    fn named(self, doc: &CStr) -> Stop {
+        let Stop::Argument(index, value) = self else {
+            return self;
+        };
+        let doc = doc.to_string_lossy();
+        let names = doc
+            .split_once('(')
+            .and_then(|(_, rest)| rest.split_once(')'));
+        let name = names.and_then(|(names, _)| {
+            let names = names
+                .split(", ")
+                .filter(|name| *name != "$module" && *name != "/");
+            names.filter(|name| !name.starts_with('*')).nth(index)
+        });
+        let name = name.map_or(String::new(), |name| format!(" ({name})"));
+        Stop::WithNote(format!("argument {}{name} is {value}", index + 1))
+    }
+}
+
+/// Describes a value for a note: its type, and what it is if that is short.
+#[cold]
+fn described(object: &Bound<'_, PyAny>) -> String {
+    const LONGEST: usize = 60;
+    let kind = object.get_type();
+    let kind = kind
+        .name()
+        .map_or("an unknown type".to_owned(), |name| name.to_string());
+    let is_plain = object.is_none()
+        || object.is_exact_instance_of::<PyString>()
+        || object.is_exact_instance_of::<PyFloat>()
+        || object.is_exact_instance_of::<PyInt>();
+    let shown = match is_plain {
+        true => object.repr().ok().map(|text| text.to_string()),
+        false => None,
+    };
+    match shown.filter(|text| text.chars().count() <= LONGEST) {
+        Some(text) => {
+            format!("{text}, of type {kind}, and cannot be converted to the type of the parameter")
+        }
+        None => format!("of type {kind}, and cannot be converted to the type of the parameter"),
+    }
+}
+
+/// Adds a note to the exception that is set, where Python has notes (3.11 and later): its text is the function's own.
+#[cold]
+fn add_note(py: Python<'_>, note: &str) {
+    let error = PyErr::fetch(py);
+    let _without_a_note = error.value(py).call_method1("add_note", (note,));
+    error.restore(py);
 }
 
 /// Runs a part of a function that CPython calls: an error and a panic become exceptions. Returns a new reference, or null with an
@@ -128,11 +196,15 @@ pub fn guarded<'py>(
 ) -> *mut ffi::PyObject {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(object)) => return object.into_ptr(),
-        Ok(Err(Stop::Args)) => {
+        Ok(Err(Stop::Raised(error))) => raise(error),
+        Ok(Err(stop)) => {
             // SAFETY: attached, with a class that lives as long as the interpreter and a string.
             unsafe { ffi::PyErr_SetString(ffi::PyExc_TypeError, failed.as_ptr()) };
+            if let Stop::WithNote(note) = &stop {
+                // SAFETY: attached already, see `raise`.
+                unsafe { Python::attach_unchecked(|py| add_note(py, note)) };
+            }
         }
-        Ok(Err(Stop::Raised(error))) => raise(error),
         Err(_) => {
             raise(PyRuntimeError::new_err(
                 "acl: internal error; please report it together with the text above",
@@ -163,11 +235,19 @@ impl<'py> Args<'py> {
 
     /// Refuses a wrong number of arguments.
     pub fn expect(&self, least: usize, most: usize) -> Result<(), Stop> {
-        if (least..=most).contains(&self.len()) {
-            Ok(())
-        } else {
-            Err(Stop::Args)
+        let given = self.len();
+        if (least..=most).contains(&given) {
+            return Ok(());
         }
+        let takes = match (least, most) {
+            (1, 1) => "1 argument".to_owned(),
+            _ if least == most => format!("{least} arguments"),
+            _ => format!("{least} to {most} arguments"),
+        };
+        let were = if given == 1 { "was" } else { "were" };
+        Err(Stop::WithNote(format!(
+            "it takes {takes}, and {given} {were} given"
+        )))
     }
 
     /// An argument as it is.
@@ -181,7 +261,10 @@ impl<'py> Args<'py> {
             .tuple
             .get_borrowed_item(index)
             .map_err(|_| Stop::Args)?;
-        T::from_arg(&object)
+        T::from_arg(&object).map_err(|stop| match stop {
+            Stop::Args => Stop::Argument(index, described(&object)),
+            stop => stop,
+        })
     }
 
     /// An argument that may be left out, but may not be `None`.

@@ -41,7 +41,7 @@ pub static PRIVATE: table::Table = table::Table::new(&[
         c"_direct_runs",
         direct::direct_runs,
         c"acl._direct_runs args parse failed",
-        c"_direct_runs($module, context, model, inputs, outputs, array, slots, /)\n--\n\nMakes what the runs of a model on the calling thread have in common."
+        c"_direct_runs($module, context, model, inputs, outputs, array, slots, made, /)\n--\n\nMakes what the runs of a model on the calling thread have in common."
     ),
     method!(
         c"_model_call",
