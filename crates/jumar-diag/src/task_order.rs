@@ -16,20 +16,24 @@ use crate::check::{Check, here};
 use crate::record_file::RecordFile;
 
 /// Hears that a task of the stream with this number begins.
-pub type Started = Box<dyn Fn(u32) + Send + Sync>;
+pub type StartHook = Box<dyn Fn(u32) + Send + Sync>;
 
 /// Records tasks and their order.
 pub struct TaskOrder {
     check: Arc<Check>,
     file: Option<Mutex<RecordFile>>,
-    started: Option<Started>,
+    started: Option<StartHook>,
     /// The streams of tasks that have not begun.
     queued: Mutex<HashMap<u64, u32>>,
 }
 
 impl TaskOrder {
     /// Makes the record, in a file if there is one. `check` finds the lines of the program.
-    pub fn new(check: Arc<Check>, file: Option<RecordFile>, started: Option<Started>) -> TaskOrder {
+    pub fn new(
+        check: Arc<Check>,
+        file: Option<RecordFile>,
+        started: Option<StartHook>,
+    ) -> TaskOrder {
         TaskOrder {
             check,
             file: file.map(Mutex::new),

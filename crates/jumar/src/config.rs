@@ -9,7 +9,7 @@ use jumar_core::{Config, Probe, Profile, Runtime};
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig, Schedule};
 use jumar_diag::check::Check;
 use jumar_diag::record_file::RecordFile;
-use jumar_diag::task_order::{Started, TaskOrder};
+use jumar_diag::task_order::{StartHook, TaskOrder};
 pub use jumar_model::processor::Instructions;
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -192,7 +192,7 @@ fn task_order(
     };
     let file = file.map(open).transpose()?;
     let started =
-        schedule.map(|schedule| -> Started { Box::new(move |stream| schedule.started(stream)) });
+        schedule.map(|schedule| -> StartHook { Box::new(move |stream| schedule.started(stream)) });
     Ok(Some(Arc::new(TaskOrder::new(check.clone(), file, started))))
 }
 

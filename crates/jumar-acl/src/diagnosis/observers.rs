@@ -316,7 +316,7 @@ pub fn end(call: &'static Call, code: i32, returned: Returned, read: fn(u64, usi
                 .filter(|(of, _)| *of == call.number)
                 .map(|(_, sentence)| sentence),
         };
-        let seen = check::Seen {
+        let seen = check::CompletedCall {
             call,
             words,
             code,

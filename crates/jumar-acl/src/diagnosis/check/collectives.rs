@@ -16,7 +16,7 @@ use crate::generated::codes;
 use crate::observers;
 use crate::process;
 
-use super::{Seen, portability};
+use super::{CompletedCall, portability};
 
 /// The kind of the objects.
 pub(super) const KIND: &str = "communicator";
@@ -385,7 +385,7 @@ pub(super) fn have_failed() -> bool {
 
 /// Reports what the failure of a communicator says about the program, where a wait answers the code of such a failure. Returns whether
 /// it did, or had done so before.
-pub(super) fn explain_failure(check: &Check, seen: &Seen) -> bool {
+pub(super) fn explain_failure(check: &Check, seen: &CompletedCall) -> bool {
     if seen.code != codes::ACL_ERROR_RT_FFTS_PLUS_TIMEOUT {
         return false;
     }

@@ -7,7 +7,7 @@ use jumar::check::{Check, Finding};
 use jumar::engine::Profile;
 use jumar_dvpp::{Format, Image, limits};
 
-use super::Seen;
+use super::CompletedCall;
 use super::portability::Family;
 use crate::generated::enums;
 use crate::process;
@@ -22,7 +22,7 @@ const NO_ENCODER: &[Family] = &[Family::A910, Family::B910];
 const LARGEST_ENCODED_310: u64 = 1920;
 
 /// Returns what a call uses that not every product has, and the families that lack it.
-pub(super) fn lacking(seen: &Seen) -> Option<(String, &'static [Family])> {
+pub(super) fn lacking(seen: &CompletedCall) -> Option<(String, &'static [Family])> {
     let name = seen.call.name;
     let word = seen.words[1];
     let called = |enumeration: &str| {
@@ -87,7 +87,7 @@ const ONE_TO_ONE: &[&str] = &[
 ];
 
 /// Compares the images of a call that went well with the formats, sizes and alignments of the requested products.
-pub(super) fn inspect_images(check: &Check, seen: &Seen, profiles: &[Profile]) {
+pub(super) fn inspect_images(check: &Check, seen: &CompletedCall, profiles: &[Profile]) {
     if !ONE_TO_ONE.contains(&seen.call.name) {
         return;
     }

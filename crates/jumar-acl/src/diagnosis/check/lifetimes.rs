@@ -9,7 +9,7 @@ use jumar::engine::sync::Mutex;
 use crate::observers::{MOST, signature};
 use crate::{aclnn, process};
 
-use super::Seen;
+use super::CompletedCall;
 
 /// The calls that create and destroy one kind of object, and the rules about its lifetime.
 pub(super) struct ObjectLifetime {
@@ -511,7 +511,7 @@ pub(super) fn changes_lifetimes(name: &str) -> bool {
 }
 
 /// Records the objects that a successful call created and destroyed.
-pub(super) fn after(check: &Check, seen: &Seen) {
+pub(super) fn after(check: &Check, seen: &CompletedCall) {
     let name = seen.call.name;
     match name {
         "aclmdlAddDatasetBuffer" => {
@@ -560,7 +560,7 @@ pub(super) fn after(check: &Check, seen: &Seen) {
 }
 
 /// Returns the handle of the object of this type that a call created: its result, or an output argument.
-fn created_handle(seen: &Seen, handle: &str) -> Option<u64> {
+fn created_handle(seen: &CompletedCall, handle: &str) -> Option<u64> {
     let signature = signature(seen.call);
     if signature.returns == handle {
         return (seen.returned != 0).then_some(seen.returned);

@@ -14,7 +14,7 @@ const SHARE: u64 = 80;
 
 /// A kind of objects that a device counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(super) enum LimitedObject {
     /// Those that the program made, and those that captured models take.
     Streams,
     /// Those that hold a hardware id.
@@ -26,7 +26,7 @@ pub(super) enum Counted {
 static REPORTED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 
 /// Reports a kind of which a device has few left.
-pub(super) fn inspect(check: &Check, counted: Counted) {
+pub(super) fn inspect(check: &Check, counted: LimitedObject) {
     let reported = &REPORTED[counted as usize];
     if reported.load(Ordering::Relaxed) || !check.wants(RULE) {
         return;
@@ -47,19 +47,19 @@ pub(super) fn inspect(check: &Check, counted: Counted) {
 }
 
 /// Returns the sentence for a device that has few objects of a kind left.
-fn near(device: &Device, counted: Counted) -> Option<String> {
+fn near(device: &Device, counted: LimitedObject) -> Option<String> {
     let limits = device.profile().limits;
     let StreamUse {
         used, by_models, ..
     } = device.stream_use();
     let (used, limit, noun) = match counted {
-        Counted::Streams => (used, limits.streams, "streams"),
-        Counted::Events => (
+        LimitedObject::Streams => (used, limits.streams, "streams"),
+        LimitedObject::Events => (
             limits.events - device.events_available(),
             limits.events,
             "events",
         ),
-        Counted::Notifies => {
+        LimitedObject::Notifies => {
             let used = limits.notifies - device.notifies_available();
             (used, limits.notifies, "notifies")
         }
@@ -68,7 +68,7 @@ fn near(device: &Device, counted: Counted) -> Option<String> {
         return None;
     }
     let of_models = match (counted, by_models) {
-        (Counted::Streams, 1..) => {
+        (LimitedObject::Streams, 1..) => {
             format!(
                 ", {by_models} of them by captured models, which keep them until they are destroyed"
             )

@@ -3,7 +3,7 @@
 use jumar::check::{Finding, SourceLocation};
 use jumar::engine::sync::Mutex;
 
-use super::Seen;
+use super::CompletedCall;
 
 /// The causes in the codes of the interface.
 mod cause {
@@ -49,7 +49,7 @@ pub(super) fn destroys_channel(name: &str) -> bool {
 }
 
 /// Records that a channel was destroyed.
-pub(super) fn channel_destroyed(seen: &Seen) {
+pub(super) fn channel_destroyed(seen: &CompletedCall) {
     let Some(family) = family(seen.call.name) else {
         return;
     };
@@ -60,7 +60,7 @@ pub(super) fn channel_destroyed(seen: &Seen) {
 }
 
 /// Returns the rule behind a refused call.
-pub(super) fn rule_for(seen: &Seen) -> Option<&'static str> {
+pub(super) fn rule_for(seen: &CompletedCall) -> Option<&'static str> {
     let name = seen.call.name;
     // A code has the module in its upper half.
     let code = seen.code.cast_unsigned() & 0x1FFF;
@@ -88,7 +88,7 @@ fn checks_images(name: &str) -> bool {
 }
 
 /// Adds where the channel of a call was destroyed.
-pub(super) fn with_end(finding: Finding, seen: &Seen) -> Finding {
+pub(super) fn with_end(finding: Finding, seen: &CompletedCall) -> Finding {
     let ended = ENDED.lock();
     let family = family(seen.call.name);
     let of_call = ended

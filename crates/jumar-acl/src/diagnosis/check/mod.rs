@@ -36,7 +36,7 @@ use table::{After, Before};
 pub(crate) use files::is_about_to_be_written;
 
 /// A call that is over.
-pub(crate) struct Seen {
+pub(crate) struct CompletedCall {
     pub(crate) call: &'static Call,
     pub(crate) words: [u64; MOST],
     pub(crate) code: i32,
@@ -439,7 +439,7 @@ pub(crate) fn checks_call(call: &'static Call) -> bool {
 }
 
 /// Looks at a call that was carried out.
-pub(crate) fn after(check: &Check, seen: &Seen) {
+pub(crate) fn after(check: &Check, seen: &CompletedCall) {
     let name = seen.call.name;
     let known = table::known(seen.call);
     if matches!(known.after, After::AskForErrors) {

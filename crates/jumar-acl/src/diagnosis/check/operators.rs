@@ -10,7 +10,7 @@ use crate::aclnn;
 use crate::observers::MOST;
 
 use super::memory::left;
-use super::{Seen, recent};
+use super::{CompletedCall, recent};
 
 /// What the sentence of a run on a thread without a context says.
 const NO_CONTEXT: &str = "current context";
@@ -152,7 +152,7 @@ fn memory(
 }
 
 /// Reports the arguments that a first phase refused.
-pub(super) fn plan_refused(check: &Check, seen: &Seen) {
+pub(super) fn plan_refused(check: &Check, seen: &CompletedCall) {
     // A missing kernel is not the program's mistake.
     if is_explained() || !matches!(seen.code, 161_001 | 161_002 | 561_103) {
         return;
@@ -161,7 +161,7 @@ pub(super) fn plan_refused(check: &Check, seen: &Seen) {
 }
 
 /// Reports why a second phase was refused.
-pub(super) fn run_refused(check: &Check, seen: &Seen) {
+pub(super) fn run_refused(check: &Check, seen: &CompletedCall) {
     let key = seen.words[2];
     let object = check.object("executor", key);
     if let Some(object) = object.as_ref().filter(|object| object.ended.is_none())
@@ -190,7 +190,7 @@ pub(super) fn run_refused(check: &Check, seen: &Seen) {
     check.find(finding);
 }
 
-fn refusal(rule: &'static str, seen: &Seen) -> Finding {
+fn refusal(rule: &'static str, seen: &CompletedCall) -> Finding {
     let text = match &seen.sentence {
         Some(sentence) => format!("refused with {}: {sentence}", seen.code),
         None => format!("refused with {}", seen.code),
@@ -199,7 +199,7 @@ fn refusal(rule: &'static str, seen: &Seen) -> Finding {
 }
 
 /// Notes that a run used its executor up.
-pub(super) fn ran(check: &Check, seen: &Seen) {
+pub(super) fn ran(check: &Check, seen: &CompletedCall) {
     let key = seen.words[2];
     if aclnn::planned(key).is_none() {
         check.ended("executor", key, seen.call.name);

@@ -8,7 +8,7 @@ use jumar::engine::sync::{AtomicU64, Ordering};
 use jumar::engine::{Device, Profile};
 use jumar_hccl::{DataType, Kind, Reduction, Signature};
 
-use super::{Seen, image_portability};
+use super::{CompletedCall, image_portability};
 use crate::generated::enums;
 use crate::process;
 
@@ -51,7 +51,7 @@ const OF_SOME: &[&str] = &[
 ];
 
 /// What a call uses that not every product has: the words for it, and who lacks it.
-fn lacking(seen: &Seen) -> Option<(&'static str, &'static [Family])> {
+fn lacking(seen: &CompletedCall) -> Option<(&'static str, &'static [Family])> {
     const DEVICE_TO_DEVICE: u64 = 3;
     match seen.call.name {
         "aclrtCreateEventWithFlag"
@@ -179,7 +179,7 @@ pub(super) fn lacking_collective(signature: &Signature) -> Option<Finding> {
 }
 
 /// Looks at a call that went well.
-pub(super) fn inspect(check: &Check, seen: &Seen) {
+pub(super) fn inspect(check: &Check, seen: &CompletedCall) {
     let profiles = jumar::check::profiles();
     if profiles.is_empty() {
         return;

@@ -5,7 +5,7 @@ use jumar::engine::sync::Ordering;
 
 use crate::Call;
 
-use super::{CONTEXT_AT, PAST, Seen, is, lifetimes};
+use super::{CONTEXT_AT, CompletedCall, PAST, is, lifetimes};
 use super::{collectives, media};
 
 /// Calls that ask whether there is a context, or whose refusal is an answer.
@@ -25,7 +25,7 @@ pub(super) fn is_question(call: &Call) -> bool {
 }
 
 /// Finds the rule that a refused call broke, where the code says it. Returns whether there is one.
-pub(super) fn explain(check: &Check, seen: &Seen) -> bool {
+pub(super) fn explain(check: &Check, seen: &CompletedCall) -> bool {
     let Some(rule) = rule_for(check, seen) else {
         return false;
     };
@@ -138,13 +138,13 @@ fn copies_between_known(check: &Check, words: &[u64; crate::observers::MOST]) ->
 }
 
 /// Returns whether the error's sentence has these words.
-fn says(seen: &Seen, words: &str) -> bool {
+fn says(seen: &CompletedCall, words: &str) -> bool {
     let sentence = seen.sentence.as_deref();
     sentence.is_some_and(|sentence| sentence.contains(words))
 }
 
 /// Returns the rule behind a refused call on images.
-fn image_rule(check: &Check, seen: &Seen) -> Option<&'static str> {
+fn image_rule(check: &Check, seen: &CompletedCall) -> Option<&'static str> {
     if says(seen, "is not open") {
         return Some("JMR-DVPP-002");
     }
@@ -158,7 +158,7 @@ fn image_rule(check: &Check, seen: &Seen) -> Option<&'static str> {
     (!is_reported).then_some("JMR-DVPP-001")
 }
 
-fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
+fn rule_for(check: &Check, seen: &CompletedCall) -> Option<&'static str> {
     let name = seen.call.name;
     let call = seen.call;
     if is_question(call) {

@@ -8,7 +8,7 @@ use crate::generated::signatures;
 use crate::observers::{MOST, signature};
 
 use super::lifetimes::{self, ObjectLifetime};
-use super::limits::Counted;
+use super::limits::LimitedObject;
 use super::media;
 
 /// What is checked before a call.
@@ -80,7 +80,7 @@ pub(super) struct CallRecord {
     /// Whether it counts as use before aclInit.
     pub(super) needs_init: bool,
     /// The objects of which there may be too many after it.
-    pub(super) counted: Option<Counted>,
+    pub(super) counted: Option<LimitedObject>,
     /// Whether it makes or ends objects.
     pub(super) checks_lifetime: bool,
     /// Arguments that are handles of objects with a life.
@@ -182,16 +182,16 @@ fn after(name: &str) -> After {
     }
 }
 
-fn counted(name: &str) -> Option<Counted> {
+fn counted(name: &str) -> Option<LimitedObject> {
     match name {
         // A capture takes a stream for each stream that joins it.
         "aclrtCreateStream" | "aclrtCreateStreamWithConfig" | "aclmdlRICaptureEnd" => {
-            Some(Counted::Streams)
+            Some(LimitedObject::Streams)
         }
         "aclrtCreateEvent" | "aclrtCreateEventWithFlag" | "aclrtCreateEventExWithFlag" => {
-            Some(Counted::Events)
+            Some(LimitedObject::Events)
         }
-        "aclrtCreateNotify" => Some(Counted::Notifies),
+        "aclrtCreateNotify" => Some(LimitedObject::Notifies),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use std::os::unix::fs::FileExt;
 use jumar::check::{Check, Finding, SourceLocation};
 use jumar::engine::sync::{Mutex, thread};
 
-use super::Seen;
+use super::CompletedCall;
 
 /// The rule.
 const RULE: &str = "JMR-CALL-001";
@@ -45,7 +45,7 @@ thread_local! {
 }
 
 impl Waiting {
-    fn new(seen: &Seen, location: SourceLocation) -> Waiting {
+    fn new(seen: &CompletedCall, location: SourceLocation) -> Waiting {
         let sentence = seen.sentence.as_deref().unwrap_or("no more is known");
         let text = format!("fails with {}: {sentence}", seen.code);
         Waiting {
@@ -66,7 +66,7 @@ impl Waiting {
 }
 
 /// Notes a failed call if nothing reads its result.
-pub(super) fn failed(check: &Check, seen: &Seen) {
+pub(super) fn failed(check: &Check, seen: &CompletedCall) {
     if !check.wants(RULE) {
         return;
     }
@@ -166,7 +166,7 @@ fn is_unread_at(address: usize) -> bool {
 
 /// What an instruction does with the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
+enum ResultUse {
     /// It reads it, or is not known.
     Reads,
     /// It overwrites it.
@@ -186,8 +186,8 @@ use x86_64::instruction;
 use aarch64::instruction;
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn instruction(_code: &[u8]) -> Use {
-    Use::Reads
+fn instruction(_code: &[u8]) -> ResultUse {
+    ResultUse::Reads
 }
 
 fn is_unread(code: &[u8], at: usize) -> bool {
@@ -201,11 +201,11 @@ fn is_unread(code: &[u8], at: usize) -> bool {
                 return false;
             };
             let next = match instruction(rest) {
-                Use::Reads => return false,
-                Use::Overwrites => break,
-                Use::Passes(bytes) => Some(at + bytes),
-                Use::Jumps(by) => at.checked_add_signed(by),
-                Use::Branches(by, bytes) => {
+                ResultUse::Reads => return false,
+                ResultUse::Overwrites => break,
+                ResultUse::Passes(bytes) => Some(at + bytes),
+                ResultUse::Jumps(by) => at.checked_add_signed(by),
+                ResultUse::Branches(by, bytes) => {
                     branches += 1;
                     let Some(target) = at.checked_add_signed(by) else {
                         return false;
@@ -228,7 +228,7 @@ fn is_unread(code: &[u8], at: usize) -> bool {
 
 #[cfg(any(target_arch = "x86_64", test))]
 mod x86_64 {
-    use super::Use;
+    use super::ResultUse;
 
     /// The number of the register `rax`.
     const RESULT: u8 = 0;
@@ -286,11 +286,11 @@ mod x86_64 {
     }
 
     /// Returns what the first instruction does with `eax`.
-    pub(super) fn instruction(code: &[u8]) -> Use {
-        known(code).unwrap_or(Use::Reads)
+    pub(super) fn instruction(code: &[u8]) -> ResultUse {
+        known(code).unwrap_or(ResultUse::Reads)
     }
 
-    fn known(code: &[u8]) -> Option<Use> {
+    fn known(code: &[u8]) -> Option<ResultUse> {
         let mut at = 0;
         let mut is_short = false;
         while let 0x66 | 0xF2 | 0xF3 | 0x64 | 0x2E | 0x3E = *code.get(at)? {
@@ -309,7 +309,7 @@ mod x86_64 {
         let rest = &code[at..];
         let immediate = if is_short { 2 } else { 4 };
         // Reads both operands, or reads the second one and writes the first one.
-        let pair = |extra: usize, writes: bool, to_register: bool| -> Option<Use> {
+        let pair = |extra: usize, writes: bool, to_register: bool| -> Option<ResultUse> {
             let of = operands(rest, rex)?;
             let (target, source) = match to_register {
                 true => (Some(of.register), of.other),
@@ -317,43 +317,45 @@ mod x86_64 {
             };
             let reads = of.address_uses || source == Some(RESULT);
             Some(match (reads, target == Some(RESULT)) {
-                (true, _) => Use::Reads,
-                (false, true) if writes => Use::Overwrites,
-                (false, true) => Use::Reads,
-                (false, false) => Use::Passes(at + of.bytes + extra),
+                (true, _) => ResultUse::Reads,
+                (false, true) if writes => ResultUse::Overwrites,
+                (false, true) => ResultUse::Reads,
+                (false, false) => ResultUse::Passes(at + of.bytes + extra),
             })
         };
         // One operand, which is read and maybe written.
-        let single = |extra: usize, only_writes: bool| -> Option<Use> {
+        let single = |extra: usize, only_writes: bool| -> Option<ResultUse> {
             let of = operands(rest, rex)?;
             Some(match of.other {
-                _ if of.address_uses => Use::Reads,
-                Some(RESULT) if only_writes => Use::Overwrites,
-                Some(RESULT) => Use::Reads,
-                _ => Use::Passes(at + of.bytes + extra),
+                _ if of.address_uses => ResultUse::Reads,
+                Some(RESULT) if only_writes => ResultUse::Overwrites,
+                Some(RESULT) => ResultUse::Reads,
+                _ => ResultUse::Passes(at + of.bytes + extra),
             })
         };
         match opcode {
             // A function is called. One with variable arguments reads `al`, which is then set behind the first call.
-            0xE8 => Some(Use::Overwrites),
-            0xE9 => Some(Use::Jumps(word(rest)? + at as isize + 4)),
-            0xEB => Some(Use::Jumps(*rest.first()? as i8 as isize + at as isize + 1)),
+            0xE8 => Some(ResultUse::Overwrites),
+            0xE9 => Some(ResultUse::Jumps(word(rest)? + at as isize + 4)),
+            0xEB => Some(ResultUse::Jumps(
+                *rest.first()? as i8 as isize + at as isize + 1,
+            )),
             0x70..=0x7F => {
                 let by = *rest.first()? as i8 as isize + at as isize + 1;
-                Some(Use::Branches(by, at + 1))
+                Some(ResultUse::Branches(by, at + 1))
             }
-            0x90 | 0xC9 => Some(Use::Passes(at)),
-            0x6A => Some(Use::Passes(at + 1)),
-            0x68 => Some(Use::Passes(at + 4)),
+            0x90 | 0xC9 => Some(ResultUse::Passes(at)),
+            0x6A => Some(ResultUse::Passes(at + 1)),
+            0x68 => Some(ResultUse::Passes(at + 4)),
             // The whole register is written, or nothing of it is certain.
             0x89 => pair(0, !is_short, false),
             0x8B => pair(0, !is_short, true),
             0x8D => {
                 let of = operands(rest, rex)?;
                 Some(match (of.address_uses, of.register == RESULT) {
-                    (true, _) => Use::Reads,
-                    (false, true) => Use::Overwrites,
-                    (false, false) => Use::Passes(at + of.bytes),
+                    (true, _) => ResultUse::Reads,
+                    (false, true) => ResultUse::Overwrites,
+                    (false, false) => ResultUse::Passes(at + of.bytes),
                 })
             }
             0x63 => pair(0, true, true),
@@ -361,9 +363,9 @@ mod x86_64 {
             0xB8..=0xBF => {
                 let bytes = if rex & 8 != 0 { 8 } else { immediate };
                 match (opcode & 7) | (rex << 3 & 8) {
-                    RESULT if is_short => Some(Use::Reads),
-                    RESULT => Some(Use::Overwrites),
-                    _ => Some(Use::Passes(at + bytes)),
+                    RESULT if is_short => Some(ResultUse::Reads),
+                    RESULT => Some(ResultUse::Overwrites),
+                    _ => Some(ResultUse::Passes(at + bytes)),
                 }
             }
             0xC7 => single(immediate, !is_short),
@@ -372,7 +374,7 @@ mod x86_64 {
                 let of = operands(rest, rex)?;
                 let clears = of.other == Some(of.register);
                 match clears && of.register == RESULT && !is_short {
-                    true => Some(Use::Overwrites),
+                    true => Some(ResultUse::Overwrites),
                     false => pair(0, false, false),
                 }
             }
@@ -393,19 +395,19 @@ mod x86_64 {
             0x81 => single(immediate, false),
             0xD1 | 0xD3 => single(0, false),
             0x50..=0x57 => match (opcode & 7) | (rex << 3 & 8) {
-                RESULT => Some(Use::Reads),
-                _ => Some(Use::Passes(at)),
+                RESULT => Some(ResultUse::Reads),
+                _ => Some(ResultUse::Passes(at)),
             },
             0x58..=0x5F => match (opcode & 7) | (rex << 3 & 8) {
-                RESULT => Some(Use::Overwrites),
-                _ => Some(Use::Passes(at)),
+                RESULT => Some(ResultUse::Overwrites),
+                _ => Some(ResultUse::Passes(at)),
             },
             0xFF => {
                 let of = operands(rest, rex)?;
                 match of.register & 7 {
                     0 | 1 | 6 => single(0, false),
-                    2 if of.address_uses || of.other == Some(RESULT) => Some(Use::Reads),
-                    2 => Some(Use::Overwrites),
+                    2 if of.address_uses || of.other == Some(RESULT) => Some(ResultUse::Reads),
+                    2 => Some(ResultUse::Overwrites),
                     _ => None,
                 }
             }
@@ -414,14 +416,14 @@ mod x86_64 {
                 let (at, rest) = (at + 1, &rest[1..]);
                 let of = || operands(rest, rex);
                 match second {
-                    0x80..=0x8F => Some(Use::Branches(word(rest)? + at as isize + 4, at + 4)),
-                    0x1E | 0x1F => Some(Use::Passes(at + of()?.bytes)),
+                    0x80..=0x8F => Some(ResultUse::Branches(word(rest)? + at as isize + 4, at + 4)),
+                    0x1E | 0x1F => Some(ResultUse::Passes(at + of()?.bytes)),
                     0xB6 | 0xB7 | 0xBE | 0xBF => {
                         let of = of()?;
                         Some(match (of.address_uses, of.other, of.register) {
-                            (true, ..) | (_, Some(RESULT), _) => Use::Reads,
-                            (_, _, RESULT) => Use::Overwrites,
-                            _ => Use::Passes(at + of.bytes),
+                            (true, ..) | (_, Some(RESULT), _) => ResultUse::Reads,
+                            (_, _, RESULT) => ResultUse::Overwrites,
+                            _ => ResultUse::Passes(at + of.bytes),
                         })
                     }
                     // Moves and arithmetic between vector registers and memory.
@@ -444,8 +446,8 @@ mod x86_64 {
                     | 0xD6 => {
                         let of = of()?;
                         match of.address_uses {
-                            true => Some(Use::Reads),
-                            false => Some(Use::Passes(at + of.bytes)),
+                            true => Some(ResultUse::Reads),
+                            false => Some(ResultUse::Passes(at + of.bytes)),
                         }
                     }
                     _ => None,
@@ -458,18 +460,18 @@ mod x86_64 {
 
 #[cfg(any(target_arch = "aarch64", test))]
 mod aarch64 {
-    use super::Use;
+    use super::ResultUse;
 
     /// The numbers of the registers `x0` and of the one that is none.
     const RESULT: u32 = 0;
 
-    fn of(reads: &[u32], writes: Option<u32>) -> Use {
+    fn of(reads: &[u32], writes: Option<u32>) -> ResultUse {
         if reads.contains(&RESULT) {
-            Use::Reads
+            ResultUse::Reads
         } else if writes == Some(RESULT) {
-            Use::Overwrites
+            ResultUse::Overwrites
         } else {
-            Use::Passes(4)
+            ResultUse::Passes(4)
         }
     }
 
@@ -480,9 +482,9 @@ mod aarch64 {
     }
 
     /// Returns what the first instruction does with `w0`.
-    pub(super) fn instruction(code: &[u8]) -> Use {
+    pub(super) fn instruction(code: &[u8]) -> ResultUse {
         let Some(Ok(bytes)) = code.get(..4).map(<[u8; 4]>::try_from) else {
-            return Use::Reads;
+            return ResultUse::Reads;
         };
         let word = u32::from_le_bytes(bytes);
         let (d, n, m, second) = (word & 31, word >> 5 & 31, word >> 16 & 31, word >> 10 & 31);
@@ -495,11 +497,11 @@ mod aarch64 {
         };
         match word {
             // Hints: nop, bti and the like.
-            _ if word & 0xFFFF_F01F == 0xD503_201F => Use::Passes(4),
-            _ if word & 0xFC00_0000 == 0x1400_0000 => Use::Jumps(distance(word, 0, 26)),
-            _ if word & 0xFF00_0010 == 0x5400_0000 => Use::Branches(distance(word, 5, 19), 4),
+            _ if word & 0xFFFF_F01F == 0xD503_201F => ResultUse::Passes(4),
+            _ if word & 0xFC00_0000 == 0x1400_0000 => ResultUse::Jumps(distance(word, 0, 26)),
+            _ if word & 0xFF00_0010 == 0x5400_0000 => ResultUse::Branches(distance(word, 5, 19), 4),
             _ if word & 0x7E00_0000 == 0x3400_0000 && d != RESULT => {
-                Use::Branches(distance(word, 5, 19), 4)
+                ResultUse::Branches(distance(word, 5, 19), 4)
             }
             // Constants and addresses. One of the forms keeps the rest of the register.
             _ if word & 0x7F80_0000 == 0x5280_0000 || word & 0x7F80_0000 == 0x1280_0000 => {
@@ -514,9 +516,9 @@ mod aarch64 {
             // Of two registers.
             _ if word & 0x3A00_0000 == 0x2800_0000 => match (is_vector, word >> 22 & 1 == 1) {
                 (true, _) => of(&[n], None),
-                (false, true) if n == RESULT => Use::Reads,
-                (false, true) if d == RESULT || second == RESULT => Use::Overwrites,
-                (false, true) => Use::Passes(4),
+                (false, true) if n == RESULT => ResultUse::Reads,
+                (false, true) if d == RESULT || second == RESULT => ResultUse::Overwrites,
+                (false, true) => ResultUse::Passes(4),
                 (false, false) => of(&[n, d, second], None),
             },
             // Sums with constants, sums and logic with registers.
@@ -525,53 +527,53 @@ mod aarch64 {
                 of(&[n, m], Some(d))
             }
             // A call takes the register as an argument unless it was set.
-            _ => Use::Reads,
+            _ => ResultUse::Reads,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Use, aarch64, x86_64};
+    use super::{ResultUse, aarch64, x86_64};
 
     #[test]
     fn instructions_of_x86_64_read_overwrite_or_pass_the_result() {
-        let cases: &[(&[u8], Use)] = &[
+        let cases: &[(&[u8], ResultUse)] = &[
             // test eax, eax; mov [rbp-4], eax; cmp eax, 5; movsxd rdx, eax; cdqe; ret
-            (&[0x85, 0xC0], Use::Reads),
-            (&[0x89, 0x45, 0xFC], Use::Reads),
-            (&[0x83, 0xF8, 0x05], Use::Reads),
-            (&[0x48, 0x63, 0xD0], Use::Reads),
-            (&[0x48, 0x98], Use::Reads),
-            (&[0xC3], Use::Reads),
+            (&[0x85, 0xC0], ResultUse::Reads),
+            (&[0x89, 0x45, 0xFC], ResultUse::Reads),
+            (&[0x83, 0xF8, 0x05], ResultUse::Reads),
+            (&[0x48, 0x63, 0xD0], ResultUse::Reads),
+            (&[0x48, 0x98], ResultUse::Reads),
+            (&[0xC3], ResultUse::Reads),
             // mov eax, 0; xor eax, eax; mov rax, [rbp-8]; lea rax, [rip+n]; mov rax, fs:0x28; call
-            (&[0xB8, 0, 0, 0, 0], Use::Overwrites),
-            (&[0x31, 0xC0], Use::Overwrites),
-            (&[0x48, 0x8B, 0x45, 0xF8], Use::Overwrites),
-            (&[0x48, 0x8D, 0x05, 1, 0, 0, 0], Use::Overwrites),
+            (&[0xB8, 0, 0, 0, 0], ResultUse::Overwrites),
+            (&[0x31, 0xC0], ResultUse::Overwrites),
+            (&[0x48, 0x8B, 0x45, 0xF8], ResultUse::Overwrites),
+            (&[0x48, 0x8D, 0x05, 1, 0, 0, 0], ResultUse::Overwrites),
             (
                 &[0x64, 0x48, 0x8B, 0x04, 0x25, 0x28, 0, 0, 0],
-                Use::Overwrites,
+                ResultUse::Overwrites,
             ),
-            (&[0xE8, 0, 0, 0, 0], Use::Overwrites),
-            (&[0xFF, 0x15, 0, 0, 0, 0], Use::Overwrites),
+            (&[0xE8, 0, 0, 0, 0], ResultUse::Overwrites),
+            (&[0xFF, 0x15, 0, 0, 0, 0], ResultUse::Overwrites),
             // mov edi, [rbp-4]; mov edi, eax; mov r8d, 7; add dword [rbp-4], 1; mov rdx, [rax]; call [rax]
-            (&[0x8B, 0x7D, 0xFC], Use::Passes(3)),
-            (&[0x89, 0xC7], Use::Reads),
-            (&[0x41, 0xB8, 7, 0, 0, 0], Use::Passes(6)),
-            (&[0x83, 0x45, 0xFC, 0x01], Use::Passes(4)),
-            (&[0x48, 0x8B, 0x10], Use::Reads),
-            (&[0xFF, 0x10], Use::Reads),
+            (&[0x8B, 0x7D, 0xFC], ResultUse::Passes(3)),
+            (&[0x89, 0xC7], ResultUse::Reads),
+            (&[0x41, 0xB8, 7, 0, 0, 0], ResultUse::Passes(6)),
+            (&[0x83, 0x45, 0xFC, 0x01], ResultUse::Passes(4)),
+            (&[0x48, 0x8B, 0x10], ResultUse::Reads),
+            (&[0xFF, 0x10], ResultUse::Reads),
             // push 0; push [rsp+n]
-            (&[0x6A, 0], Use::Passes(2)),
-            (&[0xFF, 0x74, 0x24, 0x70], Use::Passes(4)),
+            (&[0x6A, 0], ResultUse::Passes(2)),
+            (&[0xFF, 0x74, 0x24, 0x70], ResultUse::Passes(4)),
             // jmp +2; jle -4; endbr64; nop word [rax+rax]
-            (&[0xEB, 0x02], Use::Jumps(4)),
-            (&[0x7E, 0xFC], Use::Branches(-2, 2)),
-            (&[0xF3, 0x0F, 0x1E, 0xFA], Use::Passes(4)),
-            (&[0x66, 0x0F, 0x1F, 0x44, 0, 0], Use::Passes(6)),
+            (&[0xEB, 0x02], ResultUse::Jumps(4)),
+            (&[0x7E, 0xFC], ResultUse::Branches(-2, 2)),
+            (&[0xF3, 0x0F, 0x1E, 0xFA], ResultUse::Passes(4)),
+            (&[0x66, 0x0F, 0x1F, 0x44, 0, 0], ResultUse::Passes(6)),
             // mov ax, 1 leaves the upper half.
-            (&[0x66, 0xB8, 1, 0], Use::Reads),
+            (&[0x66, 0xB8, 1, 0], ResultUse::Reads),
         ];
         for (code, wanted) in cases {
             assert_eq!(x86_64::instruction(code), *wanted, "{code:02x?}");
@@ -580,23 +582,23 @@ mod tests {
 
     #[test]
     fn instructions_of_aarch64_read_overwrite_or_pass_the_result() {
-        let cases: &[(u32, Use)] = &[
-            (0x7100_001F, Use::Reads),           // cmp w0, #0
-            (0xB900_1FE0, Use::Reads),           // str w0, [sp, #28]
-            (0x3500_0040, Use::Reads),           // cbnz w0, +8
-            (0x9400_0000, Use::Reads),           // bl
-            (0xD65F_03C0, Use::Reads),           // ret
-            (0x2A00_03E1, Use::Reads),           // mov w1, w0
-            (0x5280_0000, Use::Overwrites),      // mov w0, #0
-            (0xF940_0FE0, Use::Overwrites),      // ldr x0, [sp, #24]
-            (0x9100_43E0, Use::Overwrites),      // add x0, sp, #16
-            (0xAA13_03E0, Use::Overwrites),      // mov x0, x19
-            (0x9000_0000, Use::Overwrites),      // adrp x0, ...
-            (0x5280_0021, Use::Passes(4)),       // mov w1, #1
-            (0xA9BF_7BFD, Use::Passes(4)),       // stp x29, x30, [sp, #-16]!
-            (0xD503_201F, Use::Passes(4)),       // nop
-            (0x1400_0002, Use::Jumps(8)),        // b +8
-            (0x54FF_FFC1, Use::Branches(-8, 4)), // b.ne -8
+        let cases: &[(u32, ResultUse)] = &[
+            (0x7100_001F, ResultUse::Reads),           // cmp w0, #0
+            (0xB900_1FE0, ResultUse::Reads),           // str w0, [sp, #28]
+            (0x3500_0040, ResultUse::Reads),           // cbnz w0, +8
+            (0x9400_0000, ResultUse::Reads),           // bl
+            (0xD65F_03C0, ResultUse::Reads),           // ret
+            (0x2A00_03E1, ResultUse::Reads),           // mov w1, w0
+            (0x5280_0000, ResultUse::Overwrites),      // mov w0, #0
+            (0xF940_0FE0, ResultUse::Overwrites),      // ldr x0, [sp, #24]
+            (0x9100_43E0, ResultUse::Overwrites),      // add x0, sp, #16
+            (0xAA13_03E0, ResultUse::Overwrites),      // mov x0, x19
+            (0x9000_0000, ResultUse::Overwrites),      // adrp x0, ...
+            (0x5280_0021, ResultUse::Passes(4)),       // mov w1, #1
+            (0xA9BF_7BFD, ResultUse::Passes(4)),       // stp x29, x30, [sp, #-16]!
+            (0xD503_201F, ResultUse::Passes(4)),       // nop
+            (0x1400_0002, ResultUse::Jumps(8)),        // b +8
+            (0x54FF_FFC1, ResultUse::Branches(-8, 4)), // b.ne -8
         ];
         for (word, wanted) in cases {
             let code = word.to_le_bytes();
