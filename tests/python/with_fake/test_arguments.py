@@ -37,7 +37,7 @@ def test_a_subclass_of_int_is_an_int(fake):
 
 @pytest.mark.parametrize("wrong", [numpy.int64(1), numpy.uint64(1), Index(), 1.0, numpy.zeros(1), None])
 def test_a_handle_is_a_real_int(wrong):
-    with pytest.raises(TypeError, match="^acl.rt.destroy_event args parse failed$"):
+    with pytest.raises(TypeError, match="^acl.rt.destroy_event args parse failed(\n|$)"):
         acl.rt.destroy_event(wrong)
 
 
@@ -52,14 +52,14 @@ def test_small_numbers_and_enums_take_an_index(fake, number):
 
 
 def test_a_failing_index_is_a_wrong_argument():
-    with pytest.raises(TypeError, match="^acl.rt.set_device args parse failed$") as caught:
+    with pytest.raises(TypeError, match="^acl.rt.set_device args parse failed(\n|$)") as caught:
         acl.rt.set_device(BadIndex())
     assert caught.value.__cause__ is None and caught.value.__context__ is None
 
 
 @pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**64, -(2**70)])
 def test_a_signed_number_out_of_range_is_a_wrong_argument(number):
-    with pytest.raises(TypeError, match="^acl.rt.set_device args parse failed$"):
+    with pytest.raises(TypeError, match="^acl.rt.set_device args parse failed(\n|$)"):
         acl.rt.set_device(number)
 
 
@@ -84,7 +84,7 @@ def test_floats_take_what_has_a_float(fake):
 
 @pytest.mark.parametrize("source", [b"bytes", bytearray(4), numpy.zeros(4), memoryview(b"1234")])
 def test_memcpy_refuses_buffers(source):
-    with pytest.raises(TypeError, match="^acl.rt.memcpy args parse failed$"):
+    with pytest.raises(TypeError, match="^acl.rt.memcpy args parse failed(\n|$)"):
         acl.rt.memcpy(1, 4, source, 4, 1)
 
 
@@ -106,7 +106,7 @@ def test_texts_are_utf_8(fake):
     acl.op.set_model_dir("Modelle/größe/模型")
     assert fake.arguments == ["Modelle/größe/模型"]
     for wrong in ("a\0b", "\ud800"):
-        with pytest.raises(TypeError, match="^acl.op.set_model_dir args parse failed$"):
+        with pytest.raises(TypeError, match="^acl.op.set_model_dir args parse failed(\n|$)"):
             acl.op.set_model_dir(wrong)
 
 
@@ -115,11 +115,11 @@ def test_optional_texts(fake):
     assert fake.arguments == [None]
     assert acl.init("acl.json") == 0
     assert fake.arguments == ["acl.json"]
-    with pytest.raises(TypeError, match="^acl.init args parse failed$"):
+    with pytest.raises(TypeError, match="^acl.init args parse failed(\n|$)"):
         acl.init(None)
     assert acl.mdl.set_dump() == 0
     assert fake.arguments == [None]
-    with pytest.raises(TypeError, match="^acl.mdl.set_dump args parse failed!$"):
+    with pytest.raises(TypeError, match="^acl.mdl.set_dump args parse failed!(\n|$)"):
         acl.mdl.set_dump(None)
 
 
@@ -130,11 +130,11 @@ def test_lists(fake):
     assert fake.arguments == [1, 2, 0]
     acl.create_tensor_desc(1, list(numpy.array([4, 5])), 2)
     assert fake.arguments == [1, 2, 2, 4, 5]
-    with pytest.raises(TypeError, match="^acl.create_tensor_desc args parse failed$"):
+    with pytest.raises(TypeError, match="^acl.create_tensor_desc args parse failed(\n|$)"):
         acl.create_tensor_desc(1, (2, 3), 2)
     acl.set_tensor_shape_range(1, [[1, 2], [3, -1]])
     assert fake.arguments == [1, 2, 3, 2**64 - 1]
-    with pytest.raises(TypeError, match="^acl.set_tensor_shape_range args parse failed!$"):
+    with pytest.raises(TypeError, match="^acl.set_tensor_shape_range args parse failed!(\n|$)"):
         acl.set_tensor_shape_range(1, [[1, 2, 3]])
     acl.op.set_attr_list_string(1, "names", ["a", "", "ü"])
     assert fake.arguments == ["names", "a", "", "ü"]
@@ -177,7 +177,7 @@ def test_malloc_configuration(fake):
     ):
         with pytest.raises(KeyError):
             acl.rt.malloc_with_cfg(64, 0, wrong)
-    with pytest.raises(TypeError, match="^acl.rt.malloc_with_cfg args parse failed$"):
+    with pytest.raises(TypeError, match="^acl.rt.malloc_with_cfg args parse failed(\n|$)"):
         acl.rt.malloc_with_cfg(64, 0, [])
 
 
@@ -206,7 +206,7 @@ def test_dynamic_dims_from_a_dict(fake):
     assert fake.arguments == [1, 3, 2, 4, 5, ""]
     for wrong in ([1], {"dims": [1]}, {"dimCount": 1, "dims": (1,)}, {"dimCount": 2, "dims": [1]},
                   {"dimCount": 129, "dims": [1] * 129}):
-        with pytest.raises(TypeError, match="^acl.mdl.set_input_dynamic_dims args parse failed!$"):
+        with pytest.raises(TypeError, match="^acl.mdl.set_input_dynamic_dims args parse failed!(\n|$)"):
             acl.mdl.set_input_dynamic_dims(1, 2, 3, wrong)
 
 
@@ -218,6 +218,6 @@ def test_configuration_values_travel_in_the_width_of_their_attribute(fake):
     assert acl.mdl.set_config_opt(1, 2, "model.om") == 0
     assert fake.arguments == [2, 8, "model.om"]
     for attribute, wrong in ((0, "1"), (2, 1), (3, "1")):
-        with pytest.raises(TypeError, match="^acl.mdl.set_config_opt args parse failed!$"):
+        with pytest.raises(TypeError, match="^acl.mdl.set_config_opt args parse failed!(\n|$)"):
             acl.mdl.set_config_opt(1, attribute, wrong)
     assert acl.mdl.set_exec_config_opt(1, 0, 5) == 0
