@@ -15,7 +15,6 @@ use crate::python_env;
 const EXTRACT: [&str; 16] = [
     "Add",
     "BatchNormalization",
-    "Cast",
     "Conv",
     "ConvTranspose",
     "Div",
