@@ -12,7 +12,7 @@ use super::{Job, Outcome};
 use crate::python_env;
 
 /// Operators of the extract: at least one of each kind of kernel that is written for several levels.
-const EXTRACT: [&str; 16] = [
+const EXTRACT: [&str; 15] = [
     "Add",
     "BatchNormalization",
     "Conv",
