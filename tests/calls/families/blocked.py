@@ -12,9 +12,10 @@ from maker import bits, near, wide
 from . import Family
 from .activations import sigmoid
 from .derivatives import close, small
-from .further import blocks
 from .networks import assigned, optional
 from .others import limited, low, steps
+from .products import blocks
+from .windows import FORMATS, convolve
 
 HALF = ("float16", "bfloat16")
 
@@ -285,6 +286,45 @@ def half_blocks(call, form):
     call.out("out", dtype, made, near(4, low(dtype), (4e-6 + 2 * low(dtype)) * (size + 1e-3)))
 
 
+def small_matrices(call):
+    """Products with small matrices of groups, added to a part of the columns."""
+    rows, rank, across, layers, groups = call.choose((1, 5, 17)), call.choose((4, 16)), call.choose((5, 16)), 2, 3
+    start, columns = call.choose(((0, 6), (3, 6), (16, 16)))
+    y, x = small(call, "y", "float16", (rows, start + columns + call.choose((0, 3)))), small(call, "x", "float16", (rows, across))
+    first, second = small(call, "weightAOptional", "float16", (groups, layers, rank, across)), small(call, "weightB", "float16", (groups, layers, columns, rank))
+    owner = call.tensor("indices", "int32", values=call.some("int32", (rows,), "any", False).astype(np.int64) % (groups + 1) - 1)
+    layer, scale = call.set("layerIdx", call.below(layers)), call.set("scale", call.choose((1.0, 0.75)))
+    call.set("yOffset", start), call.set("ySliceSize", columns)
+    made, size = y.copy(), np.abs(y)
+    for row in range(rows):
+        if owner[row] < 0:
+            continue
+        part = first[owner[row], layer] @ x[row]
+        made[row, start:start + columns] += scale * (second[owner[row], layer] @ part)
+        size[row, start:start + columns] += np.abs(second[owner[row], layer]) @ (np.abs(first[owner[row], layer]) @ np.abs(x[row]))
+    call.out("out", "float16", made, near(8, 2 * low("float16"), (1e-5 + low("float16")) * size))
+
+
+def quantised_convolution(call):
+    out = call.choose(("float16", "bfloat16", "float32"))
+    dims, groups = call.choose((2, 2, 3)), call.choose((1, 1, 2))
+    ins, outs = groups * call.between(1, 3), groups * call.between(1, 4)
+    kernel, stride, pad, dilation = ([call.choose(options) for _ in range(dims)] for options in ((1, 2, 3), (1, 2), (0, 1), (1, 2)))
+    size = [max(call.choose((3, 5)), d * (k - 1) + 1) for d, k in zip(dilation, kernel)]
+    x, w = integers(call, (call.between(1, 2), ins, *size)), integers(call, (outs, ins // groups, *kernel))
+    call.tensor("input", "int8", values=x, plain=True), call.tensor("weight", "int8", values=w, plain=True)
+    scale = positive(call, "scale", "float32", (outs,), 1 / 8192)
+    bias = small(call, "bias", call.choose(("float32", "float16") if out == "float16" else ("float32",)), (outs,)) if call.chance(50) else None
+    for name, value in (("stride", stride), ("padding", pad), ("dilation", dilation), ("transposed", False), ("groups", groups), ("offsetx", 0), ("roundMode", "rint")):
+        call.set(name, value)
+    spread = lambda v: v.reshape(-1, *[1] * dims)  # noqa: E731
+    made = convolve(x.astype(float), w.astype(float), stride, pad, dilation, groups) * spread(scale) + (0 if bias is None else spread(bias))
+    call.out("output", out, made, near(8, low(out), 2e-6 * (np.abs(made) + (0 if bias is None else np.abs(spread(bias))) + 1e-3)), plain=True)
+    for name in ("input", "weight"):
+        call.given[name].format = FORMATS[dims]
+    call.given["output"].array.format = FORMATS[dims]
+
+
 def masked_pool(call, backward=False):
     dtype = call.choose(("float32", *HALF))
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
@@ -404,6 +444,8 @@ BLOCKED.add("AddmmWeightNz", half_blocks, form="add")
 BLOCKED.add("QuantMatmulWeightNz", scaled_product)
 BLOCKED.add("CrossEntropyLossGrad", entropy_grad)
 BLOCKED.makers["aclStft"] = short_spectra
+BLOCKED.add("AddLora", small_matrices)
+BLOCKED.add("QuantConvolution", quantised_convolution)
 BLOCKED.add("MaxPool2dWithMask", masked_pool)
 BLOCKED.add("MaxPool2dWithMaskBackward", masked_pool, backward=True)
 

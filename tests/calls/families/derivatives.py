@@ -340,6 +340,71 @@ def scaled_resize(call):
     call.out("out", dtype, f(x), near(4, 0, (1e-6 + low(dtype)) * (f(np.abs(x)) + 1e-3)))
 
 
+def deformed(x, w, right, down, factor, bias, kernel, stride, pad, dilation, groups, sharing):
+    """A convolution whose taps read beside their positions. Returns the result, and what each tap reads."""
+    n, c, h, wide_ = x.shape
+    size = [(s + 2 * p - (k - 1) * d - 1) // st + 1 for s, p, k, d, st in zip((h, wide_), pad, kernel, dilation, stride)]
+    tiles = np.zeros((n, c, *kernel, *size))
+    taps = kernel[0] * kernel[1]
+    views = [one.reshape(n, sharing, taps, *size) for one in (right, down, factor)]
+    for b, ch, ky, kx, oy, ox in np.ndindex(tiles.shape):
+        group, tap = ch // (c // sharing), ky * kernel[1] + kx
+        px = ox * stride[1] - pad[1] + kx * dilation[1] + views[0][b, group, tap, oy, ox]
+        py = oy * stride[0] - pad[0] + ky * dilation[0] + views[1][b, group, tap, oy, ox]
+        value = 0.0
+        for y in (math.floor(py), math.floor(py) + 1):
+            for z in (math.floor(px), math.floor(px) + 1):
+                if 0 <= y < h and 0 <= z < wide_:
+                    value += x[b, ch, y, z] * (1 - abs(py - y)) * (1 - abs(px - z))
+        tiles[b, ch, ky, kx, oy, ox] = value * views[2][b, group, tap, oy, ox]
+    outs, per = w.shape[0], c // groups
+    parts = [np.einsum("ncyxpq,ocyx->nopq", tiles[:, g * per:(g + 1) * per], w[g * outs // groups:(g + 1) * outs // groups]) for g in range(groups)]
+    made = np.concatenate(parts, 1) + (0 if bias is None else bias[:, None, None])
+    return made, tiles.transpose(0, 1, 4, 2, 5, 3).reshape(n, c, size[0] * kernel[0], size[1] * kernel[1])
+
+
+def deformable(call, backward=False):
+    dtype = call.choose(FLOATS) if not backward else "float32"
+    groups, sharing = call.choose(((1, 1), (2, 1), (1, 2)))
+    c, outs, n = 2, groups * call.between(1, 2), 1 if backward else call.between(1, 2)
+    kernel, stride, pad, dilation = ([call.choose(options) for _ in range(2)] for options in ((1, 2), (1, 2), (0, 1), (1,)))
+    image_ = [call.choose((2, 3)) + k - 1 for k in kernel]
+    size = [(s + 2 * p - (k - 1) * d - 1) // st + 1 for s, p, k, d, st in zip(image_, pad, kernel, dilation, stride)]
+    taps = kernel[0] * kernel[1]
+    # Distances whose fractions are not 0: where a position is an integer, the gradient by it is one of two.
+    between_ = lambda: (call.some("int32", (n, sharing * taps, *size), "any", False).astype(np.int64) % 13 - 6) / 4 + 1 / 8  # noqa: E731
+    x, w = wide(call.some(dtype, (n, c, *image_), "small", False)), wide(call.some(dtype, (outs, c // groups, *kernel), "small", False))
+    right, down, factor = between_(), between_(), wide(call.some(dtype, (n, sharing * taps, *size), "small", False))
+    bias = wide(call.some(dtype, (outs,), "small", False)) if backward or call.chance(50) else None
+    f = lambda *own: deformed(*own, kernel, stride, pad, dilation, groups, sharing)  # noqa: E731
+    y, tiles = f(x, w, right, down, factor, bias)
+    call.tensor("input" if backward else "x", dtype, values=x), call.tensor("weight", dtype, values=w), call.tensor("offset", dtype, values=np.concatenate([right, down, factor], 1))
+    for name, value in (("kernelSize", kernel), ("stride", [1, 1, *stride]), ("padding", [pad[0], pad[0], pad[1], pad[1]]), ("dilation", [1, 1, *dilation]), ("groups", groups), ("deformableGroups", sharing), ("modulated", True)):
+        call.set(name, value)
+    names = ["input" if backward else "x", "weight", "offset"]
+    size = f(np.abs(x), np.abs(w), right, down, np.abs(factor), None if bias is None else np.abs(bias))[0]
+    if not backward:
+        if bias is not None:
+            call.tensor("biasOptional", dtype, values=bias)
+        call.out("out", dtype, y, close(dtype, size + 1e-2))
+        if call.chance(50):
+            call.out("deformOutOptional", dtype, tiles, close(dtype, 1e-2 + np.abs(tiles) + np.abs(x).max() * np.abs(factor).max()))
+            names.append("deformOutOptional")
+        names.append("out")
+    else:
+        g = small(call, "gradOutput", dtype, y.shape)
+        call.tensor("offsetOut", dtype, values=tiles)
+        names += ["gradOutput", "offsetOut"]
+        by = slopes(lambda *own: f(*own)[0], [x, w, right, down, factor, bias], g, range(6))
+        top = 1 + np.abs(g).sum() * (1 + np.abs(x).max()) * (1 + np.abs(w).max()) * (1 + np.abs(factor).max())
+        for name, one in (("gradInput", by[0]), ("gradWeight", by[1]), ("gradOffset", np.concatenate(by[2:5], 1)), ("gradBias", by[5])):
+            call.out(name, dtype, one, near(8, 0, 1e-5 * top))
+        names += ["gradInput", "gradWeight", "gradOffset"]
+    for name in names:
+        one = call.given[name]
+        (one.array if isinstance(one, Written) else one).format = 0
+
+
 def conv_tbc_backward(call):
     dtype = "float32"
     t, b, c, o, k = call.choose((2, 4)), call.between(1, 2), call.between(1, 3), call.between(1, 3), call.between(1, 2)
@@ -368,6 +433,8 @@ for number in (2, 3):
     SAMPLED.add(f"CircularPad{number}dBackward", circular, dims=number, backward=True)
 SAMPLED.add("Resize", scaled_resize)
 SAMPLED.add("ConvTbcBackward", conv_tbc_backward)
+SAMPLED.add("DeformableConv2d", deformable)
+SAMPLED.add("DeformableConv2dBackward", deformable, backward=True)
 
 
 # Before attention, over segments, over rows.

@@ -11,6 +11,7 @@ from . import Family
 from .activations import sigmoid
 from .elementwise import divided_by, extent, slack
 from .others import limited, low, steps, turned
+from .products import blocks
 from .windows import FORMATS, convolve, image, spread
 
 
@@ -375,15 +376,6 @@ def repeat_grad(call):
     at = np.repeat(np.arange(shape[axis]), counts)
     np.add.at(np.moveaxis(wanted, axis, 0), at, np.moveaxis(g, axis, 0)), np.add.at(np.moveaxis(total, axis, 0), at, np.moveaxis(np.abs(g), axis, 0))
     call.out("out", dtype, wanted, near(2, 0, (1e-6 + 2 * low(dtype)) * total))
-
-
-def blocks(matrix, width):
-    """The storage of matrices in blocks of 16 rows: column blocks, row blocks, rows, columns."""
-    rows, columns = matrix.shape[-2:]
-    tall, across = -(-rows // 16), -(-columns // width)
-    filled = np.zeros((*matrix.shape[:-2], tall * 16, across * width), matrix.dtype)
-    filled[..., :rows, :columns] = matrix
-    return np.moveaxis(filled.reshape(*matrix.shape[:-2], tall, 16, across, width), -2, -4).copy()
 
 
 def transposed_product(call, nz=False):

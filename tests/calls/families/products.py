@@ -17,6 +17,15 @@ def adding(k):
     return math.sqrt(k) / 2 + k / 16
 
 
+def blocks(matrix, width):
+    """The storage of matrices in blocks of 16 rows: column blocks, row blocks, rows, columns."""
+    rows, columns = matrix.shape[-2:]
+    tall, across = -(-rows // 16), -(-columns // width)
+    filled = np.zeros((*matrix.shape[:-2], tall * 16, across * width), matrix.dtype)
+    filled[..., :rows, :columns] = matrix
+    return np.moveaxis(filled.reshape(*matrix.shape[:-2], tall, 16, across, width), -2, -4).copy()
+
+
 def sizes(call, most=300000):
     """Rows, depth and columns, at the edges of blocks; the product of the three is limited."""
     m, k, n = call.choose(EDGES), call.choose(DEPTHS), call.choose(EDGES)
@@ -158,11 +167,13 @@ def quantised(call, form):
     call.out("out", out, wanted, near(4))
 
 
-def weight_only(call):
+def weight_only(call, nz=False):
     dtype = call.choose(("float16", "bfloat16"))
     m, k, n = (max(size, 1) for size in sizes(call))
     x = wide(call.tensor("x", dtype, (m, k), "small", False))
     w = call.tensor("weight", "int8", (k, n), "any", False).astype(float)
+    if nz:
+        call.tensor("weight", "int8", values=blocks(w.astype(np.int8), 32), plain=True)
     group = 32 if k % 32 == 0 and k > 32 and call.chance(30) else 0
     shape = (k // group, n) if group else call.choose(((n,), (1,), (1, n)))
     scale = wide(call.tensor("antiquantScale", dtype, values=wide(call.some(dtype, shape, "inner", False)) / 64))
@@ -178,10 +189,10 @@ def weight_only(call):
     call.out("y", dtype, wanted, near(4, 0, size * (EPS[dtype] / 4 + 1e-6)))
 
 
-def grouped(call, version):
-    """Rows in groups, each with a matrix of its own."""
+def grouped(call, version, nz=False):
+    """Rows in groups, each with a matrix of its own; in blocks where the function takes those."""
     int8 = version in (4, 5) and call.chance(40)
-    dtype = "int8" if int8 else call.choose(FLOATS)
+    dtype = "int8" if int8 else call.choose(FLOATS if not nz else LOW)
     groups = call.between(1, 4)
     m, k, n = (max(size, 1) for size in sizes(call, 200000))
     cuts = sorted(call.below(m + 1) for _ in range(groups - 1)) + [m]
@@ -194,7 +205,8 @@ def grouped(call, version):
     separate = version < 4 or call.chance(40)
     call.list("x", [one])
     kind = "int8" if int8 else dtype
-    call.list("weight", [call.tensor("weight", kind, values=each, listed=True) for each in w] if separate else [call.tensor("weight", kind, values=w, listed=True)])
+    laid = (lambda v: blocks(v, 32 if int8 else 16)) if nz else (lambda v: v)
+    call.list("weight", [call.tensor("weight", kind, values=laid(each), plain=nz, listed=True) for each in w] if separate else [call.tensor("weight", kind, values=laid(w), plain=nz, listed=True)])
     if int8:
         group_scales = wide(call.some("float32", (groups, n), "inner", False)) / 256
         call.list("scaleOptional", [call.tensor("scaleOptional", "float32", values=each, listed=True) for each in group_scales] if separate else
@@ -214,6 +226,8 @@ def grouped(call, version):
         call.set("groupType", 0)
     if version >= 4:
         call.set("actType", 0)
+    if nz:
+        call.set("quantGroupSize", 0)
     own = np.repeat(np.arange(groups), counts)
     wanted, size = np.zeros((m, n)), np.zeros((m, n))
     for row in range(groups):
@@ -247,7 +261,9 @@ PRODUCTS.add("QuantMatmulV3", quantised, form="V3")
 PRODUCTS.add("QuantMatmulV4", quantised, form="V4")
 PRODUCTS.add("QuantMatmulV5", quantised, form="V5")
 PRODUCTS.add("WeightQuantBatchMatmulV2 WeightQuantBatchMatmulV3", weight_only)
+PRODUCTS.add("WeightQuantBatchMatmulNz", weight_only, nz=True)
 for version, name in ((1, "GroupedMatmul"), (2, "GroupedMatmulV2"), (3, "GroupedMatmulV3"), (4, "GroupedMatmulV4"), (5, "GroupedMatmulV5")):
     PRODUCTS.add(name, grouped, version=version)
+PRODUCTS.add("GroupedMatmulWeightNz", grouped, version=5, nz=True)
 
 FAMILIES = [PRODUCTS]

@@ -196,6 +196,37 @@ def choosing(call):
     call.out("attentionOutOut", dtype, out, close(dtype, 1 + np.abs(v).max())), call.out("topkIndicesOut", "int32", indices, names)
 
 
+def into_cache(call):
+    """The last window of each sequence that has just filled one."""
+    dtype = call.choose(HALF)
+    size, stride = call.choose(((32, 16), (16, 16), (32, 32), (48, 16)))
+    paged = call.chance(50)
+    batch, heads, width, page, columns, rows = call.between(1, 3), call.between(1, 2), call.choose((2, 8)), 64, 3, 6
+    lens = [call.choose((0, 9, size, size + stride, size + 2 * stride, size + 7)) for _ in range(batch)]
+    if not sum(lens):
+        lens[0] = size
+    table = np.argsort(call.some("float32", (batch * columns,), "normal", False), kind="stable").reshape(batch, columns)
+    slots = np.argsort(call.some("float32", (rows,), "normal", False), kind="stable")[:batch]
+    x = some(call, dtype, *((batch * columns, page) if paged else (sum(lens),)), heads, width)
+    w = 0.25 * some(call, dtype, size, heads)
+    call.tensor("input", dtype, values=x)
+    w = wide(call.tensor("weight", dtype, values=w))
+    call.tensor("slotMapping", "int32", values=slots)
+    if paged:
+        call.tensor("blockTableOptional", "int32", values=table)
+    before = wide(call.tensor("outputCache", dtype, values=some(call, dtype, rows, heads, width)))
+    after, scale = before.copy(), np.zeros(before.shape)
+    for number, length in enumerate(lens):
+        if length < size or (length - size) % stride:
+            continue
+        end = sum(lens[: number + 1])
+        own = np.stack([x[table[number, at // page], at % page] for at in range(length - size, length)]) if paged else x[end - size:end]
+        after[slots[number]], scale[slots[number]] = (own * w[..., None]).sum(0), (np.abs(own) * np.abs(w)[..., None]).sum(0)
+    for name, value in (("actSeqLenOptional", lens), ("layoutOptional", "TND"), ("compressBlockSize", size), ("compressStride", stride), ("actSeqLenType", 1), ("pageBlockSize", page)):
+        call.set(name, value)
+    call.update("outputCache", after, near(4, 0, (1e-5 + 2 * low(dtype)) * scale))
+
+
 def rounded(values):
     """Values as bfloat16 holds them."""
     return wide(np.asarray(values).astype(NUMPY["bfloat16"]))
@@ -254,6 +285,7 @@ SPARSE.add("NsaSelectedAttention", selected)
 SPARSE.add("NsaSelectedAttentionGrad", selected, backward=True)
 SPARSE.add("NsaSelectedAttentionInfer", in_pages)
 SPARSE.add("NsaCompressAttention", choosing)
+SPARSE.add("NsaCompressWithCache", into_cache)
 SPARSE.add("MlaPrologV2WeightNz", latent, version=2)
 SPARSE.add("MlaPrologV3WeightNz", latent, version=3)
 
