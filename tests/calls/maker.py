@@ -6,11 +6,12 @@ knowing operators: it deletes and lowers choices, and builds the call again.
 
 import math
 import random
+import re
 
 import ml_dtypes
 import numpy as np
 
-from device import NUMPY, PACKED, Array, List, Plain, Scalar, Written, dense
+from device import CODES, NUMPY, PACKED, Array, List, Plain, Scalar, Written, dense
 
 LOW = ("float16", "bfloat16")
 FLOATS = ("float32", "float16", "bfloat16")
@@ -29,6 +30,9 @@ LEAST = {name: float((ml_dtypes if name == "bfloat16" else np).finfo(NUMPY[name]
 NORMAL = {name: float((ml_dtypes if name == "bfloat16" else np).finfo(NUMPY[name]).tiny) for name in WIDE}
 PARTS = {"complex64": "float32", "complex128": "float64"}
 POOL = 1 << 17
+#: Operators of which an output may have another shape: its elements depend on data or are drawn, weights in blocks do not say how many columns
+#: there are, sums are copied as often as there is space, or a single gradient is broadcast.
+OPEN = re.compile("Bincount|CtcLoss|Dropout|FlashAttention|MaskedSelect|MseLossBackward|MatmulNz|Nonzero|Normal|RepeatInterleaveGrad|RingAttentionUpdate|WeightNz")
 
 
 class Draws:
@@ -242,6 +246,58 @@ class Call:
                 if types and isinstance(one, Array) and one.dtype not in types:
                     return False
         return True
+
+    def refuse(self, status):
+        """Says that the first phase has to refuse this call."""
+        self.expected = status
+        self.features.add("arguments that do not fit are refused")
+
+    def misfit(self):
+        """Spoils one argument: a tensor or a member of a list gets a type that the interface does not list, an output another shape, or one of several
+        lists loses its last member."""
+        types, places = self.device.types.get(self.operator, {}), []
+        shared = [id(value.alias) for value in self.given.values() if isinstance(value, Written) and value.alias is not None]
+        for name, value in self.given.items():
+            for at, one in enumerate(value.members if isinstance(value, List) else [value]):
+                array = one.array if isinstance(one, Written) else one
+                if name in types and isinstance(array, Array) and getattr(one, "alias", None) is None and id(one) not in shared:
+                    places.append((self.other_type, name, at))
+            if isinstance(value, Written) and value.alias is None and not value.reads and value.wanted is not None and not OPEN.search(self.operator):
+                places.append((self.other_shape, name, None))
+        lists = [name for name, value in self.given.items() if isinstance(value, List) and self.kinds[name] == "aclTensorList*"]
+        if self.operator.startswith("aclnnForeach") and len(lists) > 1:
+            places += [(self.shorter, name, None) for name in lists if len(self.given[name].members) > 1]
+        if places:
+            spoil, name, at = self.choose(places)
+            spoil(name, at)
+
+    def other_type(self, name, at):
+        value, listed = self.given[name], self.device.types[self.operator][name]
+        others = [one for one in NUMPY if one not in listed and one not in (*CODES, *PACKED)]
+        if not others:
+            return
+        one = value.members[at] if isinstance(value, List) else value
+        array, dtype = one.array if isinstance(one, Written) else one, self.choose(others)
+        made = Array(dtype, np.zeros(array.values.shape, NUMPY[dtype]), array.strides, array.offset, array.capacity, array.format)
+        if isinstance(one, Written):
+            made = Written(made, None, one.check, None, one.reads)
+        if isinstance(value, List):
+            value.members = [*value.members[:at], made, *value.members[at + 1:]]
+        else:
+            self.given[name] = made
+        self.refuse(161002)
+
+    def other_shape(self, name, _):
+        array = self.given[name].array
+        if array.dtype in PACKED:
+            return
+        shape = (*array.values.shape[:-1], array.values.shape[-1] + 1) if array.values.ndim else (2,)
+        self.given[name] = Written(Array(array.dtype, np.zeros(shape, array.values.dtype), fmt=array.format), None, EXACT)
+        self.refuse(161002)
+
+    def shorter(self, name, _):
+        self.given[name].members = self.given[name].members[:-1]
+        self.refuse(161002)
 
     def listed(self, name, types):
         """Returns the listed types of a parameter that are of the kinds of `types`; `types` themselves where there is no list."""

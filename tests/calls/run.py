@@ -1,4 +1,4 @@
-"""Makes valid calls of single operators, runs them through the C interface of an install tree, and compares with NumPy in double precision.
+"""Makes calls of single operators, runs them through the C interface of an install tree, and compares with NumPy in double precision.
 
     run.py [--seconds N | --calls N] [--seed N] [--family WORD] [--operator NAME] [--processes N] [--call N] [--large] [--spoil] [--page]
 
@@ -32,6 +32,8 @@ from written import written  # noqa: E402
 PATIENCE, EACH = 60, 3
 #: How often a call is drawn until its types are ones that the interface lists.
 TRIES = 30
+#: Of 100 calls, those in which an argument is spoiled: they have to be refused.
+MISFITS = 3
 #: Calls that one process makes before it looks at the clock.
 TURN = 50
 
@@ -52,6 +54,8 @@ class Maker:
             call = Call(self.device, self.values, draws, operator)
             make(call)
             if call.accepted():
+                if not call.expected and draws.chance(MISFITS):
+                    call.misfit()
                 break
         return call
 

@@ -48,10 +48,10 @@ def scalars(call, row):
     return found
 
 
-def activation(call, f, types=F, given=None, domain="small", absolute=2e-7):
+def activation(call, f, types=F, given=None, domain="small", absolute=2e-7, special=False):
     own = call.in_place[0] if call.in_place else call.inputs[0]
     dtype = call.choose(types)
-    x = call.tensor(own, dtype, extent(call), domain, False)
+    x = call.tensor(own, dtype, extent(call), domain, None if special else False)
     values = wide(x)
     numbers = scalars(call, given or {})
     with np.errstate(all="ignore"):
@@ -239,20 +239,20 @@ for names, function, row in (
     ("Elu EluV2", elu, dict(given=dict(alpha=(1.0, 0.5, 2.0), scale=(1.0, 2.0), inputScale=(1.0, 0.5)))),
     ("FastGelu", lambda x: x * sigmoid(1.702 * x), {}),
     ("Gelu", lambda x: x * phi(x), {}),
-    ("HardShrink Hardshrink", lambda x, l: np.where(np.abs(x) <= l, 0, x), dict(given=dict(lambd=(0.5, 0.0, 1.0)))),
+    ("HardShrink Hardshrink", lambda x, l: np.where(np.abs(x) <= l, 0, x), dict(special=True, given=dict(lambd=(0.5, 0.0, 1.0)))),
     ("Hardsigmoid HardsigmoidV2", lambda x: np.clip(x + 3, 0, 6) / 6, {}),
     ("Hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, {}),
-    ("LeakyRelu", lambda x, s: np.where(x > 0, x, x * s), dict(given=dict(negativeSlope=(0.25, 0.0, -0.5)))),
+    ("LeakyRelu", lambda x, s: np.where(x > 0, x, x * s), dict(special=True, given=dict(negativeSlope=(0.25, 0.0, -0.5)))),
     ("LogSigmoid", lambda x: -softplus(-x), {}),
     ("Mish", lambda x: x * np.tanh(softplus(x)), {}),
-    ("Relu", lambda x: np.maximum(x, 0), {}),
+    ("Relu", lambda x: np.maximum(x, 0), dict(special=True)),
     ("Selu", lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * EX(x)), {}),
-    ("Shrink", lambda x, l, b: np.where(x > l, x - b, np.where(x < -l, x + b, 0)), dict(given=dict(lambd=(0.5, 1.0), bias=(0.0, 0.25)))),
+    ("Shrink", lambda x, l, b: np.where(x > l, x - b, np.where(x < -l, x + b, x * 0)), dict(special=True, given=dict(lambd=(0.5, 1.0), bias=(0.0, 0.25)))),
     ("Silu", lambda x: x * sigmoid(x), {}),
     ("Softplus", lambda x, b, t: np.where(x * b > t, x, softplus(b * x) / b), dict(given=dict(beta=(1.0, 2.0), threshold=(20.0, 4.0)))),
-    ("Softshrink", lambda x, l: np.where(x > l, x - l, np.where(x < -l, x + l, 0)), dict(given=dict(lambd=(0.5, 0.0, 1.0)))),
+    ("Softshrink", lambda x, l: np.where(x > l, x - l, np.where(x < -l, x + l, x * 0)), dict(special=True, given=dict(lambd=(0.5, 0.0, 1.0)))),
     ("SquaredRelu", lambda x: np.maximum(x, 0) ** 2, {}),
-    ("Threshold", lambda x, t, v: np.where(x <= t, v, x), dict(given=dict(threshold=(0.0, 0.5), value=(1.0, -2.0)))),
+    ("Threshold", lambda x, t, v: np.where(x <= t, v, x), dict(special=True, given=dict(threshold=(0.0, 0.5), value=(1.0, -2.0)))),
 ):
     ACTIVATIONS.add(names, activation, f=function, **row)
 for names, function, row in (

@@ -359,8 +359,7 @@ def wrong_ropes(call):
     common(call, made, "BNSD")
     call.out("softmaxLse", "float32", None, shape=(1,))
     call.out("attentionOut", made.dtype, None, shape=made.q.shape)
-    call.expected = 161002
-    call.features.add("arguments that do not fit are refused")
+    call.refuse(161002)
 
 
 def fused(call, lists=True):

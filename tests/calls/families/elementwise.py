@@ -480,11 +480,11 @@ def clamp(call, scalar=True, low=True, high=True):
     shape = extent(call)
     x = call.tensor(own, dtype, shape, "small")
     wanted = wide(x)
-    drop = call.below(6) if call.operator == "aclnnClamp" else 0
+    drop = call.below(7) if call.operator == "aclnnClamp" else 0
     for side, used, names, f in (("low", low, ("clipValueMin", "min"), np.maximum), ("high", high, ("clipValueMax", "max"), np.minimum)):
         if not used:
             continue
-        if drop == 4 and side == "low" or drop == 5 and side == "high":
+        if drop in (4, 6) and side == "low" or drop in (5, 6) and side == "high":
             call.features.add("optional argument left out")
             continue
         name = name_of(names)
@@ -495,6 +495,8 @@ def clamp(call, scalar=True, low=True, high=True):
             bound = wide(call.tensor(name, dtype, call.part_of(shape), "small", False))
         with np.errstate(all="ignore"):
             wanted = np.where(np.isnan(wanted), np.nan, f(wanted, bound)) if dtype in WIDE else f(wanted, bound)
+    if drop == 6:
+        call.refuse(161001)
     finish(call, dtype, wanted, lambda also: near(0, 0, 0, also), own, (dtype,))
 
 

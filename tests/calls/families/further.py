@@ -30,15 +30,18 @@ def convolution_backward(call):
     x = wide(call.some(dtype, (call.between(1, 2), ins, *size), "small", False))
     w = wide(call.some(dtype, (outs, ins // groups, *kernel), "small", False))
     y = convolve(x, w, stride, pad, dilation, groups)
-    g = wide(call.tensor("gradOutput", dtype, y.shape, "small", False))
-    call.tensor("input", dtype, values=x), call.tensor("weight", dtype, values=w)
-    call.set("biasSizes", [outs])
-    for name, value in (("stride", stride), ("padding", pad), ("dilation", dilation), ("outputPadding", [0] * dims)):
-        call.set(name, value)
-    call.set("transposed", False), call.set("groups", groups), call.set("cubeMathType", 0)
-    mask = call.set("outputMask", [call.chance(75), True, call.chance(75)])
     outer = [size_ + 2 * p - d * (k - 1) - 1 - (o - 1) * s for size_, p, d, k, o, s in zip(size, pad, dilation, kernel, y.shape[2:], stride)]
-    back = lambda a, b: spread(a, b, stride, pad, dilation, groups, outer)  # noqa: E731
+    transposed = call.set("transposed", call.chance(30))
+    g = wide(call.tensor("input" if transposed else "gradOutput", dtype, y.shape, "small", False))
+    call.tensor("gradOutput" if transposed else "input", dtype, values=x), call.tensor("weight", dtype, values=w)
+    call.set("biasSizes", [ins if transposed else outs])
+    for name, value in (("stride", stride), ("padding", pad), ("dilation", dilation), ("outputPadding", outer if transposed else [0] * dims)):
+        call.set(name, value)
+    call.set("groups", groups), call.set("cubeMathType", 0)
+    mask = call.set("outputMask", [call.chance(75), True, call.chance(75)])
+    # What the filter moves over is the result of a transposed convolution, and the input of another.
+    back = (lambda a, b: convolve(a, b, stride, pad, dilation, groups)) if transposed else (lambda a, b: spread(a, b, stride, pad, dilation, groups, outer))
+    upstream = x if transposed else g
 
     def weights(a, b):
         made = np.zeros(w.shape)
@@ -52,10 +55,10 @@ def convolution_backward(call):
         return made
 
     if mask[0]:
-        call.out("gradInput", dtype, back(g, w), near(4, low(dtype), 1e-5 * (back(np.abs(g), np.abs(w)) + 1e-3)))
+        call.out("gradInput", dtype, back(upstream, w), near(4, low(dtype), 1e-5 * (back(np.abs(upstream), np.abs(w)) + 1e-3)))
     call.out("gradWeight", dtype, weights(g, x), near(4, low(dtype), 1e-5 * (weights(np.abs(g), np.abs(x)) + 1e-3)))
     if mask[2]:
-        call.out("gradBias", dtype, g.sum(flat_axes(g, 1)), near(4, low(dtype), 1e-5 * np.abs(g).sum(flat_axes(g, 1))))
+        call.out("gradBias", dtype, upstream.sum(flat_axes(g, 1)), near(4, low(dtype), 1e-5 * np.abs(upstream).sum(flat_axes(g, 1))))
     for name in ("gradOutput", "input", "weight"):
         call.given[name].format = FORMATS[dims]
     for name in ("gradInput", "gradWeight"):

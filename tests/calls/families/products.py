@@ -105,7 +105,7 @@ def added(call, form):
             product, size = product.sum(0), size.sum(0)
     wanted = np.broadcast_to(beta * c, full) + alpha * product
     low = EPS[dtype] if dtype in LOW else 0
-    check = near(4, 0, (EPS["float32"] * (4 + adding(k) + b) + low * 1.01) * (abs(alpha) * size + np.abs(beta * c)))
+    check = near(4, 0, (EPS["float32"] * (4 + adding(k) + b) + (low * 1.01 if form == "r" else 0)) * (abs(alpha) * size + np.abs(beta * c)))
     if call.in_place:
         call.update(own, wanted, check)
     else:

@@ -240,13 +240,13 @@ def cumulative(call, f, integer_types=INTEGERS, dim="int", exclusive=False):
 def running_extreme(call, largest):
     dtype = call.choose((*FLOATS, "int32", "int64"))
     shape = call.shape(1, 6, 4000)
-    x = wide(call.tensor("self", dtype, shape, "small", False))
+    x = wide(call.tensor("self", dtype, shape, "small"))
     axis = call.axis("dim", len(shape))
     values = (np.maximum if largest else np.minimum).accumulate(x, axis)
     call.out("valuesOut", dtype, values, near(0))
-    # Of equal elements the last one.
+    # Of equal elements, and of several NaN, the last one.
     here = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    at = np.maximum.accumulate(np.where(x == values, here, 0), axis)
+    at = np.maximum.accumulate(np.where((x == values) | np.isnan(x), here, 0), axis)
     call.out("indicesOut", call.choose(("int64", "int32")), at, bits)
 
 

@@ -46,7 +46,7 @@ def drawn_in_place(call, kind):
         # Integers that the type holds.
         most = {"int32": 2**31 - 1, "int8": 127, "uint8": 255, "float16": 2048, "int64": 2**63 - 1}[dtype]
     counters(call)
-    call.update("selfRef", np.full(shape, least), between(least, most, kind == "uniform" and dtype == "float64"))
+    call.update("selfRef", np.full(shape, least), between(least, most, kind == "uniform"))
 
 
 def bernoulli_tensor(call):

@@ -104,10 +104,10 @@ def max_pool(call, dims, backward=False):
     shape = image(call, dims)
     windows = [pool_window(call, size) for size in shape[2:]]
     ceil = call.set("ceilMode", call.chance(40))
-    outs = [length(size, *window, ceil) for size, window in zip(shape[2:], windows)]
+    steps = call.set("dilation", [call.choose((1, 1, 2, 3)) if (kernel - 1) * 3 < size else 1 for size, (kernel, _, _) in zip(shape[2:], windows)])
+    outs = [length(size, *window, ceil, step) for size, window, step in zip(shape[2:], windows, steps)]
     for index, name in enumerate(("kernelSize", "stride", "padding")):
         call.set(name, [window[index] for window in windows])
-    call.set("dilation", [1] * dims)
     # No two elements are equal: the index of the largest is then defined.
     count = math.prod(shape)
     order = np.argsort(call.some("float32", (count,), "normal", False), kind="stable")
@@ -117,11 +117,11 @@ def max_pool(call, dims, backward=False):
     best, at = np.zeros((*shape[:2], *outs)), np.zeros((*shape[:2], *outs), np.int64)
     flat = np.arange(math.prod(shape[2:])).reshape(shape[2:])
     for position in itertools.product(*(range(out) for out in outs)):
-        cut = tuple(slice(*ranges(size, *window, out)[i][:2]) for size, window, out, i in zip(shape[2:], windows, outs, position))
-        part = x[(slice(None), slice(None), *cut)].reshape(*shape[:2], -1)
-        choice = part.argmax(-1)
+        taps = [[i * stride - pad + tap * step for tap in range(kernel)] for i, (kernel, stride, pad), step in zip(position, windows, steps)]
+        cut = flat[np.ix_(*([at for at in own if 0 <= at < size] for own, size in zip(taps, shape[2:])))].reshape(-1)
+        part = x.reshape(*shape[:2], -1)[..., cut]
         best[(slice(None), slice(None), *position)] = part.max(-1)
-        at[(slice(None), slice(None), *position)] = flat[cut].reshape(-1)[choice]
+        at[(slice(None), slice(None), *position)] = cut[part.argmax(-1)]
     if not backward:
         call.out("out", dtype, best)
 
@@ -187,6 +187,10 @@ def convolution(call):
     if transposed:
         pad = [min(p, (k - 1) * d) for p, k, d in zip(pad, kernel, dilation)]
         more = [call.below(s) if s > 1 else 0 for s in stride]
+        if call.chance(8):
+            axis = call.below(dims)
+            more[axis] = max(stride[axis], dilation[axis])
+            call.refuse(161002)
     x = wide(call.tensor("input", dtype, (call.between(1, 2), ins, *size), "small", False))
     w = wide(call.tensor("weight", dtype, ((ins, outs // groups) if transposed else (outs, ins // groups)) + tuple(kernel), "small", False))
     b = wide(call.tensor("bias", dtype, (outs,), "small", False)) if call.chance(60) else None
