@@ -94,6 +94,8 @@ SETTINGS = {
     "JUMAR_CHECK_PROTECT": "9",
     "JUMAR_LATE": "7",
     "JUMAR_SEED": "abc",
+    "JUMAR_ORDER": "/nowhere/order",
+    "JUMAR_ORDER_LOG": "/nowhere/tasks",
     "JUMAR_FAULT": "aclrtMallok#1",
     "JUMAR_FAULT_LOG": "/nowhere/calls",
     "JUMAR_CHECK_REPORT": "/nowhere/findings",

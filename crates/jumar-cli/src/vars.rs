@@ -221,6 +221,7 @@ mod tests {
             "JUMAR_CHECK",
             "JUMAR_CRASH",
             "JUMAR_LATE",
+            "JUMAR_ORDER",
             "JUMAR_SEED",
             "JUMAR_FAULT",
         ];
