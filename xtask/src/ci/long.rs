@@ -286,11 +286,13 @@ fn with_adapter(job: &Job, program: &str) -> Result<std::result::Result<Command,
 
 /// The published models that are trained for a step.
 const ARCHITECTURES: &str = "tests/pytorch/architectures.py";
+/// Trainings by packages of others, which need the same packages.
+const TRAINERS: &str = "tests/pytorch/trainers.py";
 
 /// Trains models with PyTorch's prebuilt adapter on the installed tree, compares the losses with those of the CPU, and checks
 /// features of the adapter.
 pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
-    let programs: [(&str, &[&str]); 9] = [
+    let programs: [(&str, &[&str]); 10] = [
         ("examples/pytorch/train.py", &[]),
         ("tests/pytorch/models.py", &[]),
         ("tests/pytorch/models.py", &["--check", "--steps", "5"]),
@@ -298,6 +300,7 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
         ("tests/pytorch/optimizers.py", &[]),
         ("tests/pytorch/modules.py", &[]),
         (ARCHITECTURES, &[]),
+        (TRAINERS, &[]),
         ("tests/pytorch/collectives.py", &[]),
         ("tests/pytorch/distributed.py", &[]),
     ];
@@ -307,7 +310,7 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
             Err(outcome) => return Ok(outcome),
         };
         run.args(arguments);
-        if program == ARCHITECTURES {
+        if [ARCHITECTURES, TRAINERS].contains(&program) {
             let python = python_env::ensure_torch(&job.log)?;
             let models = python_env::ensure_architectures(&python, &job.log)?;
             run.env("PYTHONPATH", models);
