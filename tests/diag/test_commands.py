@@ -281,6 +281,13 @@ def test_sarif_is_what_its_schema_says(program, tmp_path):
     sarif_pydantic.Sarif.model_validate(log)
 
 
+@pytest.mark.parametrize(("level", "kernels"), [("portable", {"plain"}), ("avx2", {"plain", "avx2"})])
+def test_operators_use_no_more_vector_instructions_than_they_may(level, kernels):
+    done = jumar("run", "--instructions", level, "--", JUMAR, "info")
+    products = re.search(r"^products: bfloat16 by (\w+), bytes by (\w+);", done.stdout, re.MULTILINE)
+    assert products and set(products.groups()) <= kernels, done.stdout
+
+
 def test_the_doctor_says_what_would_be_loaded_and_why(program, tmp_path):
     app = program("04_freed_too_early.c", "corpus")
     done = jumar("doctor", app)

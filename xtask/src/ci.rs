@@ -7,7 +7,9 @@
 
 mod calls;
 mod deny;
+mod levels;
 mod long;
+mod races;
 mod steps;
 mod summary;
 mod variants;
@@ -27,7 +29,7 @@ use crate::progress;
 /// What `cargo xtask ci` takes.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Adds the long steps: model checking, valgrind, address sanitizer, soak tests, advisories.
+    /// Adds the long steps: model checking, valgrind, sanitizers, soak tests, advisories.
     #[arg(long)]
     long: bool,
     /// Runs one part of the long steps alone, with the steps that it needs; each part takes less than an hour.
@@ -44,7 +46,7 @@ pub struct Options {
 /// A part of the long steps, small enough for one job of a hosted service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
-    /// Address sanitizer, memcheck, helgrind.
+    /// Address and thread sanitizer, Miri, memcheck, helgrind.
     Sanitizers,
     /// Damaged files, soak, chaos, large models.
     Endurance,

@@ -40,6 +40,9 @@ pub struct Options {
     /// Neither uses nor requests the processor's matrix unit (AMX).
     #[arg(long)]
     no_matrix_unit: bool,
+    /// The most vector instructions that operators may use: portable, avx2 or avx512.
+    #[arg(long, value_name = "LEVEL", value_parser = ["portable", "avx2", "avx512"])]
+    instructions: Option<String>,
     /// Does not list, at the end of the program, the functions that it called and that Jumar does not implement.
     #[arg(long)]
     no_summary: bool,
@@ -180,6 +183,9 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
     if options.no_matrix_unit {
         set.push(("JUMAR_MATRIX_UNIT", "0".into()));
     }
+    if let Some(level) = &options.instructions {
+        set.push(("JUMAR_INSTRUCTIONS", level.into()));
+    }
     if let Some(compiler) = &options.cxx {
         set.push(("JUMAR_CXX", compiler.clone()));
     }
@@ -253,6 +259,8 @@ mod tests {
             "--workers",
             "2",
             "--no-matrix-unit",
+            "--instructions",
+            "avx2",
             "--ffmpeg",
             "--visible-devices",
             "0,2",
@@ -281,6 +289,7 @@ mod tests {
                 "JUMAR_CANN_VERSION=8.3.RC1",
                 "JUMAR_WORKERS=2",
                 "JUMAR_MATRIX_UNIT=0",
+                "JUMAR_INSTRUCTIONS=avx2",
                 "JUMAR_FFMPEG=1",
                 "ASCEND_RT_VISIBLE_DEVICES=0,2",
                 "ASCEND_LAUNCH_BLOCKING=1",

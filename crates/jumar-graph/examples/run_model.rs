@@ -17,6 +17,7 @@ use jumar_graph::{
     BuildOptions, Dynamic, Executable, Graph, Lent, Model, Operands, Region, TensorType,
     Tensorlike, Workers, Workspace, compile, onnx, run_step,
 };
+use jumar_ops::processor::{Instructions, limit};
 use jumar_ops::view::Block;
 
 /// What the command line says.
@@ -32,6 +33,13 @@ struct Options {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // There is no runtime here that would read it.
+    match std::env::var("JUMAR_INSTRUCTIONS").as_deref() {
+        Ok("portable") => limit(Instructions::Portable),
+        Ok("avx2") => limit(Instructions::Avx2),
+        Ok("avx512") | Err(_) => {}
+        Ok(other) => return Err(format!("JUMAR_INSTRUCTIONS is {other}").into()),
+    }
     let mut options = Options::default();
     let mut plain = Vec::new();
     let mut args = std::env::args().skip(1);

@@ -77,6 +77,7 @@ pub mod sampling {
 pub mod processor {
     pub use crate::simd::lowp::engines;
     pub use crate::simd::unit::{Answer, Unit, answered, ask};
+    pub use crate::simd::{Instructions, limit};
 }
 
 pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jumar_core::Profile;
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::config::{MAX_DEVICES, Settings};
+use crate::config::{Instructions, MAX_DEVICES, Settings};
 use crate::runtime::Runtime;
 
 /// Builds a [`Runtime`]: made by [`Runtime::builder`].
@@ -80,6 +80,13 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn matrix_unit(mut self, may: bool) -> RuntimeBuilder {
         self.settings.matrix_unit = may;
+        self
+    }
+
+    /// Limits the vector instructions of operators, for the whole process. Without it they use the most that the processor has.
+    #[must_use]
+    pub fn instructions(mut self, most: Instructions) -> RuntimeBuilder {
+        self.settings.instructions = Some(most);
         self
     }
 

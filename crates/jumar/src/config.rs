@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jumar_core::{Config, Probe, Profile, Runtime};
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_diag::record_file::RecordFile;
+pub use jumar_model::processor::Instructions;
 use jumar_types::{Error, ErrorKind, Result};
 
 /// How many devices a process can see at most.
@@ -32,6 +33,9 @@ pub struct Settings {
     /// Whether products may use the processor's matrix unit (AMX), where it has one. The first runtime of a process asks
     /// the system for it, once and for the whole process.
     pub matrix_unit: bool,
+    /// The most vector instructions that kernels may use; `None` sets no limit. The first runtime of a process sets the limit for the
+    /// whole process.
+    pub instructions: Option<Instructions>,
 }
 
 impl Default for Settings {
@@ -44,12 +48,13 @@ impl Default for Settings {
             workers: None,
             trace: None,
             matrix_unit: true,
+            instructions: None,
         }
     }
 }
 
 impl Settings {
-    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE`, `JUMAR_MATRIX_UNIT` and
+    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE`, `JUMAR_MATRIX_UNIT`, `JUMAR_INSTRUCTIONS` and
     /// `ASCEND_RT_VISIBLE_DEVICES`.
     ///
     /// # Errors
@@ -71,6 +76,14 @@ impl Settings {
         if let Some(text) = variable("JUMAR_MATRIX_UNIT") {
             settings.matrix_unit = number("JUMAR_MATRIX_UNIT", &text, 0, 1)? == 1;
         }
+        if let Some(text) = variable("JUMAR_INSTRUCTIONS") {
+            settings.instructions = Some(instructions_of(&text).map_err(|wanted| {
+                Error::new(
+                    ErrorKind::InvalidArgument,
+                    format!("JUMAR_INSTRUCTIONS is {text:?}; it must be {wanted}"),
+                )
+            })?);
+        }
         // An empty list is a list too: it hides every device.
         settings.visible = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();
         Ok(settings)
@@ -88,7 +101,15 @@ impl Settings {
     /// the timeline cannot be written or read.
     pub fn build(&self) -> Result<Runtime> {
         let visible = self.visible_devices();
-        if self.matrix_unit {
+        if let Some(most) = self.instructions {
+            jumar_model::processor::limit(most);
+        }
+        // The unit belongs to processors with AVX-512, and is used along with it.
+        if self.matrix_unit
+            && self
+                .instructions
+                .is_none_or(|most| most == Instructions::Avx512)
+        {
             // Whatever the answer is: kernels without the unit are used where it is not granted.
             let _ = jumar_model::processor::ask();
         }
@@ -190,6 +211,21 @@ fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
     } else {
         Vec::new()
     }
+}
+
+/// The names of the levels, as `JUMAR_INSTRUCTIONS` has them.
+const INSTRUCTIONS: [(&str, Instructions); 3] = [
+    ("portable", Instructions::Portable),
+    ("avx2", Instructions::Avx2),
+    ("avx512", Instructions::Avx512),
+];
+
+/// Reads the name of a level. The error lists the names.
+pub(crate) fn instructions_of(text: &str) -> std::result::Result<Instructions, String> {
+    let level = INSTRUCTIONS.iter().find(|(name, _)| *name == text);
+    level
+        .map(|(_, level)| *level)
+        .ok_or_else(|| "portable, avx2 or avx512".to_owned())
 }
 
 /// Returns one line that names the kernels for bfloat16 and int8 products on this machine, once a runtime exists.

@@ -51,7 +51,7 @@ pub mod variables;
 
 pub use buffer::{DeviceBuffer, DevicePart, OnDevice, PinnedBuffer};
 pub use builder::RuntimeBuilder;
-pub use config::Settings;
+pub use config::{Instructions, Settings};
 pub use context::Context;
 pub use device::Device;
 pub use element::Element;

@@ -87,6 +87,14 @@ pub const READ: &[Var] = &[
         meaning: "With 0 the processor's matrix unit (AMX) is neither used nor requested.",
     },
     Var {
+        name: "JUMAR_INSTRUCTIONS",
+        accepts: Accepts::Text(|text| crate::config::instructions_of(text).map(drop)),
+        flag: Some("instructions"),
+        values: "portable, avx2, avx512",
+        default: "the most that the processor has",
+        meaning: "The most vector instructions that operators may use. Results then do not depend on which more the processor has; the matrix unit belongs to `avx512`.",
+    },
+    Var {
         name: "JUMAR_SUMMARY",
         accepts: Accepts::Text(switch),
         flag: Some("no-summary"),
@@ -552,6 +560,7 @@ mod tests {
             ("JUMAR_DEVICES", "65"),
             ("JUMAR_WORKERS", "many"),
             ("JUMAR_MATRIX_UNIT", "2"),
+            ("JUMAR_INSTRUCTIONS", "sse"),
             ("JUMAR_SUMMARY", "yes"),
             ("JUMAR_CHECK", "nonsense"),
             ("JUMAR_CHECK", "JMR-SYNK"),

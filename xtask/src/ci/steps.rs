@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
-use super::{Job, Outcome, Part, Step, Uses, calls, deny, long, variants};
+use super::{Job, Outcome, Part, Step, Uses, calls, deny, levels, long, races, variants};
 use crate::{progress, python_env};
 
 /// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
@@ -120,6 +120,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Nothing,
         run: calls::short,
+    },
+    Step {
+        name: "levels",
+        what: "an extract of the numeric suites with fewer vector instructions than the processor has",
+        part: None,
+        needs: &["dist"],
+        uses: Uses::Nothing,
+        run: levels::short,
     },
     Step {
         name: "behaviour",
@@ -256,6 +264,30 @@ pub(super) const ALL: &[Step] = &[
         needs: &[],
         uses: Uses::Machine,
         run: long::asan,
+    },
+    Step {
+        name: "tsan",
+        what: "threads that share a session of the Graph Engine, under the thread sanitizer",
+        part: Some(Part::Sanitizers),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: races::tsan,
+    },
+    Step {
+        name: "miri",
+        what: "unit tests of the executor and of the backend's contract in Miri",
+        part: Some(Part::Sanitizers),
+        needs: &[],
+        uses: Uses::Machine,
+        run: races::miri,
+    },
+    Step {
+        name: "levels-long",
+        what: "every numeric suite with fewer vector instructions than the processor has",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: levels::long,
     },
     Step {
         name: "aarch64",
@@ -776,7 +808,7 @@ impl Job {
 }
 
 /// Returns the installed command.
-fn jumar() -> Result<PathBuf> {
+pub(super) fn jumar() -> Result<PathBuf> {
     let path = crate::root().join("target/jumar/bin/jumar");
     anyhow::ensure!(
         path.exists(),

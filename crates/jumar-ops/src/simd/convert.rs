@@ -152,7 +152,7 @@ impl LowPrecision for F16 {
     #[inline(always)]
     fn instructions() -> Option<HalfInstructions> {
         #[cfg(target_arch = "x86_64")]
-        if !is_x86_feature_detected!("f16c") {
+        if !is_x86_feature_detected!("f16c") || !super::permits(super::Instructions::Avx2) {
             return None;
         }
         Some(HalfInstructions(()))

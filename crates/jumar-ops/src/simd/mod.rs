@@ -12,6 +12,8 @@ mod patches;
 pub mod unit;
 pub(crate) mod wide;
 
+use std::sync::OnceLock;
+
 pub use gemm::{Epilogue, PANEL, Start, gemm, gemm_strided};
 pub use patches::{Segment, pack_columns, pack_patches, pack_rows};
 
@@ -49,6 +51,32 @@ fn too_large(sizes: &[usize]) -> ! {
     panic!("sizes {sizes:?} are more than memory holds");
 }
 
+/// Sets of vector instructions, from the fewest to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Instructions {
+    /// What every processor of the architecture has.
+    Portable,
+    /// AVX2 with FMA and F16C.
+    Avx2,
+    /// AVX-512 F, VL, BW and DQ, and what builds on them: its products of bfloat16 and of bytes.
+    Avx512,
+}
+
+/// The most that kernels of this process may use. One process computes with one level, so that its results do not depend on when
+/// a runtime was made.
+static LIMIT: OnceLock<Instructions> = OnceLock::new();
+
+/// Limits the instructions of kernels, once in a process; later calls change nothing.
+pub fn limit(most: Instructions) {
+    let _ = LIMIT.set(most);
+}
+
+/// Returns whether kernels may use instructions, if the processor has them.
+#[inline]
+pub(crate) fn permits(instructions: Instructions) -> bool {
+    LIMIT.get().is_none_or(|most| instructions <= *most)
+}
+
 /// The instructions that kernels may use here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
@@ -63,7 +91,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// Finds the best level of this processor.
+    /// Finds the best level of this processor within the limit.
     pub(crate) fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
@@ -72,10 +100,10 @@ impl Level {
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq");
             let fma = is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
-            if avx512 && fma {
+            if avx512 && fma && permits(Instructions::Avx512) {
                 return Level::Avx512;
             }
-            if is_x86_feature_detected!("avx2") && fma {
+            if is_x86_feature_detected!("avx2") && fma && permits(Instructions::Avx2) {
                 return Level::Avx2;
             }
         }
