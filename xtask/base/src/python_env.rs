@@ -45,10 +45,32 @@ pub fn ensure_torch(log: &Path) -> Result<PathBuf> {
 /// # Errors
 /// As [`ensure`].
 pub fn ensure_architectures(python: &Path, log: &Path) -> Result<PathBuf> {
-    const LIST: &str = "tests/pytorch/architectures.txt";
+    ensure_site(
+        python,
+        "tests/pytorch/architectures.txt",
+        "target/site-architectures",
+        log,
+    )
+}
+
+/// Returns the folder with what PyTorch's exporters to ONNX need, and installs it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_exporters(python: &Path, log: &Path) -> Result<PathBuf> {
+    ensure_site(
+        python,
+        "tests/pytorch/exporters.txt",
+        "target/site-exporters",
+        log,
+    )
+}
+
+/// Installs the packages of a list, without their dependencies, in a folder of their own.
+fn ensure_site(python: &Path, list: &str, folder: &str, log: &Path) -> Result<PathBuf> {
     let root = crate::root();
-    let folder = root.join("target/site-architectures");
-    let wanted = fs::read_to_string(root.join(LIST)).with_context(|| LIST.to_owned())?;
+    let folder = root.join(folder);
+    let wanted = fs::read_to_string(root.join(list)).with_context(|| list.to_owned())?;
     let mark = folder.join("made-from.txt");
     if fs::read_to_string(&mark).is_ok_and(|made_from| made_from == wanted) {
         return Ok(folder);
@@ -61,9 +83,9 @@ pub fn ensure_architectures(python: &Path, log: &Path) -> Result<PathBuf> {
         .args(["--no-deps", "--target"])
         .arg(&folder)
         .arg("-r")
-        .arg(root.join(LIST));
-    progress::run_or_fail("installing models", &mut install, log).with_context(|| {
-        format!("the packages of {LIST} could not be installed; is a package index reachable?")
+        .arg(root.join(list));
+    progress::run_or_fail("installing packages", &mut install, log).with_context(|| {
+        format!("the packages of {list} could not be installed; is a package index reachable?")
     })?;
     fs::write(&mark, wanted)?;
     Ok(folder)

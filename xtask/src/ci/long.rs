@@ -289,10 +289,13 @@ const ARCHITECTURES: &str = "tests/pytorch/architectures.py";
 /// Trainings by packages of others, which need the same packages.
 const TRAINERS: &str = "tests/pytorch/trainers.py";
 
+/// Exports to ONNX, which need packages of their own as well.
+const EXPORTERS: &str = "tests/pytorch/exporters.py";
+
 /// Trains models with PyTorch's prebuilt adapter on the installed tree, compares the losses with those of the CPU, and checks
 /// features of the adapter.
 pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
-    let programs: [(&str, &[&str]); 10] = [
+    let programs: [(&str, &[&str]); 11] = [
         ("examples/pytorch/train.py", &[]),
         ("tests/pytorch/models.py", &[]),
         ("tests/pytorch/models.py", &["--check", "--steps", "5"]),
@@ -301,6 +304,7 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
         ("tests/pytorch/modules.py", &[]),
         (ARCHITECTURES, &[]),
         (TRAINERS, &[]),
+        (EXPORTERS, &[]),
         ("tests/pytorch/collectives.py", &[]),
         ("tests/pytorch/distributed.py", &[]),
     ];
@@ -310,10 +314,13 @@ pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
             Err(outcome) => return Ok(outcome),
         };
         run.args(arguments);
-        if [ARCHITECTURES, TRAINERS].contains(&program) {
+        if [ARCHITECTURES, TRAINERS, EXPORTERS].contains(&program) {
             let python = python_env::ensure_torch(&job.log)?;
-            let models = python_env::ensure_architectures(&python, &job.log)?;
-            run.env("PYTHONPATH", models);
+            let mut packages = vec![python_env::ensure_architectures(&python, &job.log)?];
+            if program == EXPORTERS {
+                packages.push(python_env::ensure_exporters(&python, &job.log)?);
+            }
+            run.env("PYTHONPATH", std::env::join_paths(packages)?);
         }
         let limit = Duration::from_secs(1800);
         if let Some(problem) = progress::run_logged(job.name, &mut run, &job.log, limit)?.problem()
