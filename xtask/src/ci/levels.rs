@@ -15,7 +15,6 @@ use crate::python_env;
 const EXTRACT: [&str; 15] = [
     "Add",
     "BatchNormalization",
-    "Cast",
     "Conv",
     "ConvTranspose",
     "Div",
