@@ -74,14 +74,14 @@ class Language(nn.Module):
 
     def __init__(self, words=50, width=32, heads=4):
         super().__init__()
-        self.heads, self.words, self.places = heads, nn.Embedding(words, width), nn.Embedding(16, width)
+        self.heads, self.words, self.positions = heads, nn.Embedding(words, width), nn.Embedding(16, width)
         self.norms = nn.ModuleList(RootMeanSquare(width) for _ in range(3))
         self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width)
         self.gate, self.up, self.down = nn.Linear(width, 64), nn.Linear(width, 64), nn.Linear(64, width)
 
     def forward(self, ids):
         batch, length = ids.shape
-        x = self.words(ids) + self.places(torch.arange(length, device=ids.device))
+        x = self.words(ids) + self.positions(torch.arange(length, device=ids.device))
         q, k, v = (part.view(batch, length, self.heads, -1).transpose(1, 2) for part in self.qkv(self.norms[0](x)).chunk(3, -1))
         attended = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(attended.transpose(1, 2).reshape(batch, length, -1))
@@ -195,7 +195,7 @@ def difference(found, wanted):
     return apart / max(wanted.abs().max().item(), 1e-30)
 
 
-def settled(network, inputs):
+def with_own_statistics(network, inputs):
     """Lets normalisations by batches take the means and variances of an input: with others, values vanish on their way through a deep network."""
     network.train()
     for part in network.modules():
@@ -269,7 +269,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder, torch.no_grad():
             # Where converted models are kept.
             os.environ["XDG_CACHE_HOME"] = folder
-            network = settled(network, inputs)
+            network = with_own_statistics(network, inputs)
             for title, path, given, dtype in files(network, inputs, folder):
                 if isinstance(path, Exception):
                     state, text = "WRONG", f"{type(path).__name__}: {' '.join(str(path).split())[:300]}"
