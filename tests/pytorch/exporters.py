@@ -195,7 +195,7 @@ def difference(found, wanted):
     return apart / max(wanted.abs().max().item(), 1e-30)
 
 
-def with_statistics(network, inputs):
+def with_own_statistics(network, inputs):
     """Lets normalisations by batches take the means and variances of an input: with others, values vanish on their way through a deep network."""
     network.train()
     for part in network.modules():
@@ -269,7 +269,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder, torch.no_grad():
             # Where converted models are kept.
             os.environ["XDG_CACHE_HOME"] = folder
-            network = with_statistics(network, inputs)
+            network = with_own_statistics(network, inputs)
             for title, path, given, dtype in files(network, inputs, folder):
                 if isinstance(path, Exception):
                     state, text = "WRONG", f"{type(path).__name__}: {' '.join(str(path).split())[:300]}"
