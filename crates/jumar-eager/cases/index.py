@@ -187,4 +187,8 @@ cases.add("aclnnScatterAdd", self=x, dim=0, index=index, src=source, out=Out(x.s
 cases.add("aclnnScatter", self=x, dim=0, index=index, src=source, reduce=0, out=Out(x.scatter(0, index.long(), source)))
 cases.add("aclnnIndex", self=x, indices=[NONE], out=Out(x[NONE]))
 cases.add("aclnnIndex", self=x, indices=[NONE, at(1, 3)], out=Out(x[:, at(1, 3)]))
+# A dimension that is indexed with nothing, of a tensor that has nothing: not the same as a dimension that is not indexed.
+nothing = torch.empty(0, dtype=torch.int64)
+cases.add("aclnnIndex", self=torch.empty(0, 3), indices=[nothing, nothing], out=Out(torch.empty(0, 3)[:, nothing]))
+
 cases.write()

@@ -254,7 +254,7 @@ fn index(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     // Callers pass an empty tensor for a dimension that is not indexed. An output without elements says that one selects nothing.
     let given = cx.optional_tensors("indices")?;
     let empty = given.iter().flatten().any(|view| view.dims() == [0]);
-    if empty && out.is_empty() && !x.is_empty() {
+    if empty && out.is_empty() {
         return Ok(());
     }
     let selection = selection(cx, &x)?;
