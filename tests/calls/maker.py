@@ -255,20 +255,20 @@ class Call:
     def misfit(self):
         """Spoils one argument: a tensor or a member of a list gets a type that the interface does not list, an output another shape, or one of several
         lists loses its last member."""
-        types, places = self.device.types.get(self.operator, {}), []
+        types, candidates = self.device.types.get(self.operator, {}), []
         shared = [id(value.alias) for value in self.given.values() if isinstance(value, Written) and value.alias is not None]
         for name, value in self.given.items():
             for at, one in enumerate(value.members if isinstance(value, List) else [value]):
                 array = one.array if isinstance(one, Written) else one
                 if name in types and isinstance(array, Array) and getattr(one, "alias", None) is None and id(one) not in shared:
-                    places.append((self.other_type, name, at))
+                    candidates.append((self.other_type, name, at))
             if isinstance(value, Written) and value.alias is None and not value.reads and value.wanted is not None and not OPEN.search(self.operator):
-                places.append((self.other_shape, name, None))
+                candidates.append((self.other_shape, name, None))
         lists = [name for name, value in self.given.items() if isinstance(value, List) and self.kinds[name] == "aclTensorList*"]
         if self.operator.startswith("aclnnForeach") and len(lists) > 1:
-            places += [(self.shorter, name, None) for name in lists if len(self.given[name].members) > 1]
-        if places:
-            spoil, name, at = self.choose(places)
+            candidates += [(self.shorter, name, None) for name in lists if len(self.given[name].members) > 1]
+        if candidates:
+            spoil, name, at = self.choose(candidates)
             spoil(name, at)
 
     def other_type(self, name, at):
