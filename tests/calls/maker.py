@@ -248,7 +248,7 @@ class Call:
         return True
 
     def refuse(self, status):
-        """Says that the first phase has to refuse this call."""
+        """Marks this call as one that the first phase has to refuse."""
         self.expected = status
         self.features.add("arguments that do not fit are refused")
 
