@@ -32,7 +32,7 @@ PARTS = {"complex64": "float32", "complex128": "float64"}
 POOL = 1 << 17
 #: Operators of which an output may have another shape: its elements depend on data or are drawn, weights in blocks do not say how many columns
 #: there are, sums are copied as often as there is space, or a single gradient is broadcast.
-OPEN = re.compile("Bincount|CtcLoss|Dropout|FlashAttention|MaskedSelect|MseLossBackward|MatmulNz|Nonzero|Normal|RepeatInterleaveGrad|RingAttentionUpdate|WeightNz")
+OPEN = re.compile("Bincount|CtcLoss|Dropout|FlashAttention|MaskedSelect|MatmulNz|Nonzero|Normal|RepeatInterleaveGrad|RingAttentionUpdate|WeightNz")
 
 
 class Draws:

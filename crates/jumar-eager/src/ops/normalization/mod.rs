@@ -775,7 +775,9 @@ fn mse_loss_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (target, out) = (cx.tensor("target")?, cx.out("out")?);
     let kind = reduction(cx)?;
     let compute = accumulator(out.dtype());
-    let dims = out.dims().to_vec();
+    let (dims, rank) = cx.broadcast(&[gradient, x, target])?;
+    let dims = dims[..rank].to_vec();
+    cx.check_dims(&out, &dims)?;
     let factor = match kind {
         1 => 2.0 / (out.elements().max(1) as f64),
         _ => 2.0,
