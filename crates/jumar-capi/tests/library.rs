@@ -110,7 +110,7 @@ fn it_exports_the_api_and_nothing_else() -> Outcome {
         }
     }
     let mut wanted = api()?;
-    assert_eq!(wanted.len(), 1098);
+    assert_eq!(wanted.len(), 1108);
     let operators = operators()?;
     assert_eq!(operators.len(), 2 * 1088 + 7);
     wanted.extend(operators);

@@ -53,6 +53,7 @@ static aclmdlDataset *dataset(size_t size)
     void *memory = NULL;
     aclmdlDataset *made = aclmdlCreateDataset();
     CHECK(aclrtMalloc(&memory, size, ACL_MEM_MALLOC_HUGE_FIRST));
+    CHECK(aclrtMemset(memory, size, 0, size));
     CHECK(aclmdlAddDatasetBuffer(made, aclCreateDataBuffer(memory, size)));
     return made;
 }
