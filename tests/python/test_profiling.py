@@ -237,7 +237,9 @@ def test_a_subscriber_is_sent_each_operator_and_reads_a_name_once(model):
     assert acl.prof.model_unsubscribe(model) == 0
     assert acl.prof.model_unsubscribe(model) == 100000
     assert acl.prof.destroy_subscribe_config(config) == 0
-    os.close(writer)
+    # Unsubscribing has closed the end that is written.
+    with pytest.raises(OSError):
+        os.close(writer)
     with os.fdopen(reader, "rb") as file:
         data = file.read()
     assert data and len(data) % (2 * size) == 0
@@ -266,4 +268,6 @@ def test_a_subscriber_that_stops_to_read_holds_up_nobody(model):
     execute(model, 400)
     assert acl.prof.model_unsubscribe(model) == 0
     assert acl.prof.destroy_subscribe_config(config) == 0
-    os.close(writer)
+    # Unsubscribing has closed the end that is written.
+    with pytest.raises(OSError):
+        os.close(writer)
