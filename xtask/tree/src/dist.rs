@@ -181,7 +181,7 @@ impl Built {
 pub enum Build {
     /// Optimized, for users.
     Release,
-    /// Without optimization where it matters little: in a third of the processor time, for a first look.
+    /// Without optimization where it matters little: in less than half of the processor time, for a first look.
     Unoptimized,
 }
 
