@@ -266,6 +266,14 @@ pub(super) const ALL: &[Step] = &[
         run: long::asan,
     },
     Step {
+        name: "demo-build",
+        what: "the demo with its own build, as a new user runs it",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Machine,
+        run: demo_build,
+    },
+    Step {
         name: "tsan",
         what: "threads that share a session of the Graph Engine, under the thread sanitizer",
         part: Some(Part::Sanitizers),
@@ -705,6 +713,11 @@ fn node_cases(job: &Job, program: &str, counts: &str) -> Result<Outcome> {
 
 fn demo(job: &Job) -> Result<Outcome> {
     let outcome = job.simple(&mut xtask(&["demo", "--tree", "target/jumar"]))?;
+    Ok(job.with_accuracies(outcome))
+}
+
+fn demo_build(job: &Job) -> Result<Outcome> {
+    let outcome = job.simple(&mut xtask(&["demo"]))?;
     Ok(job.with_accuracies(outcome))
 }
 
