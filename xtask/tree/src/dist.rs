@@ -183,14 +183,34 @@ pub enum Build {
     Release,
     /// Without optimization where it matters little: in less than half of the processor time, for a first look.
     Unoptimized,
+    /// Of the libraries that `cargo test` compiles, with its assertions and checks of overflow.
+    Tests,
 }
 
 impl Build {
-    /// Returns the name of cargo's profile and of its folder.
-    fn profile(self) -> &'static str {
+    /// Returns the name of cargo's profile.
+    pub fn profile(self) -> &'static str {
         match self {
             Build::Release => "release",
             Build::Unoptimized => "unoptimized",
+            Build::Tests => "dev",
+        }
+    }
+
+    /// Returns the name of the profile's folder, below cargo's target folder.
+    fn folder(self) -> &'static str {
+        match self {
+            Build::Release | Build::Unoptimized => self.profile(),
+            Build::Tests => "debug",
+        }
+    }
+
+    /// Returns where the install tree lies unless the caller names a folder, below the repository's root.
+    pub fn tree(self) -> &'static str {
+        match self {
+            Build::Release => "target/jumar",
+            Build::Unoptimized => "target/demo/jumar",
+            Build::Tests => "target/tests/jumar",
         }
     }
 
@@ -198,7 +218,7 @@ impl Build {
     pub(crate) fn cxx_level(self) -> &'static str {
         match self {
             Build::Release => "-O2",
-            Build::Unoptimized => "-O0",
+            Build::Unoptimized | Build::Tests => "-O0",
         }
     }
 }
@@ -206,7 +226,7 @@ impl Build {
 /// What is built for a tree or a wheel, as arguments of cargo.
 pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"];
 
-/// Builds everything and lays out the install tree in `prefix`, by default target/jumar.
+/// Builds everything and lays out the install tree in `prefix`, by default where trees of this build lie.
 ///
 /// Returns the absolute path of the tree. A tree that was there before is replaced in one step; programs that run
 /// from it keep the files that they opened.
@@ -214,7 +234,7 @@ pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jum
 /// # Errors
 /// The build fails, or `prefix` exists and is not a tree that this command made.
 pub fn run(prefix: Option<PathBuf>, how: Build) -> Result<PathBuf> {
-    let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join("target/jumar")))?;
+    let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join(how.tree())))?;
     // What lies in target is this project's own: `gen` has written its page there before the first tree.
     if !prefix.starts_with(crate::root().join("target")) {
         replaceable(&prefix)?;
@@ -249,11 +269,12 @@ pub(crate) fn build(how: Build) -> Result<Built> {
         match how {
             Build::Release => "building the release libraries and commands",
             Build::Unoptimized => "building the libraries and commands, without optimization",
+            Build::Tests => "building the libraries and commands, as the tests are built",
         },
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
     )?;
-    Built::at(&target.join(how.profile()), how)
+    Built::at(&target.join(how.folder()), how)
 }
 
 /// Refuses to replace a folder that holds something else.

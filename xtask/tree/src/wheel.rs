@@ -32,6 +32,9 @@ pub struct Options {
     /// Builds against glibc 2.28 instead of this machine's (needs a package index once, for zig).
     #[arg(long)]
     portable: bool,
+    /// Takes the libraries that `cargo test` compiles, without optimization.
+    #[arg(long, conflicts_with = "portable")]
+    tests: bool,
     /// The folder of the wheel. Default: target/wheels.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -50,9 +53,10 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
     let log = root.join("target/dist/wheel.log");
     let _ = fs::remove_file(&log);
     let python = python_env::ensure(&log)?;
-    let built = match options.portable {
-        false => dist::build(dist::Build::Release)?,
-        true => build_portable(&log)?,
+    let built = match options {
+        Options { portable: true, .. } => build_portable(&log)?,
+        Options { tests: true, .. } => dist::build(dist::Build::Tests)?,
+        _ => dist::build(dist::Build::Release)?,
     };
     let stage = root.join("target/dist/wheel");
     let _ = fs::remove_dir_all(&stage);
