@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask <gen|dist|demo|ci|bench|size|tidy>`.
+//! The project's own commands: `cargo xtask <gen|dist|wheel|release|demo|ci|bench|size|tidy>`.
 
 mod ci;
 mod demo;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use xtask_base::{processor_time, progress, python_env, root};
-use xtask_tree::{dist, wheel};
+use xtask_tree::{dist, release, wheel};
 
 #[derive(Parser)]
 #[command(
@@ -44,6 +44,8 @@ enum Command {
     },
     /// Builds one wheel with the Python modules, the commands, headers and libraries.
     Wheel(wheel::Options),
+    /// Builds the files of a release: portable wheels, archives, checksums, a bill of materials and notes.
+    Release(release::Options),
     /// Builds without optimization, converts the digits model and runs the example programs on it.
     Demo {
         /// Takes an install tree that exists and builds nothing.
@@ -87,6 +89,7 @@ impl Command {
             Command::Gen { .. } | Command::Headers | Command::Size | Command::Tidy { .. } => false,
             Command::Dist { .. }
             | Command::Wheel(_)
+            | Command::Release(_)
             | Command::Demo { .. }
             | Command::Ci(_)
             | Command::Bench(_) => true,
@@ -162,6 +165,11 @@ fn run(command: Command) -> Result<bool> {
         Command::Wheel(options) => {
             let wheel = wheel::run(&options, &callers_folder)?;
             println!("wheel: {}", wheel.display());
+            Ok(true)
+        }
+        Command::Release(options) => {
+            let folder = release::run(&options, &callers_folder)?;
+            println!("files of the release: {}", folder.display());
             Ok(true)
         }
         Command::Demo { tree } => {
