@@ -99,9 +99,11 @@ const ROOT: &[&str] = &[
     "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
+    "Dockerfile",
     "LICENSE",
     "README.md",
     "SECURITY.md",
+    "action.yml",
     "api",
     "ascendc",
     "benches",
@@ -120,6 +122,7 @@ const ROOT: &[&str] = &[
 /// What may lie in a crate.
 const CRATE: &[&str] = &[
     "Cargo.toml",
+    "Dockerfile",
     "benches",
     "build.rs",
     "cases",
