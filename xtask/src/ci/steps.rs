@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
-use super::{Job, Outcome, Part, Step, Uses, calls, deny, levels, long, races, variants};
+use super::{Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, races, variants};
 use crate::{progress, python_env};
 
 /// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
@@ -448,6 +448,22 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: long::collectives,
+    },
+    Step {
+        name: "release",
+        what: "the files of a release: wheel, archives, bill of materials",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Machine,
+        run: bare::release,
+    },
+    Step {
+        name: "bare",
+        what: "these files on systems made from a distribution's packages: install, programs, a finding",
+        part: Some(Part::Portability),
+        needs: &["release"],
+        uses: Uses::Nothing,
+        run: bare::run,
     },
     Step {
         name: "advisories",

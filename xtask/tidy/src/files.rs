@@ -122,7 +122,6 @@ const ROOT: &[&str] = &[
 /// What may lie in a crate.
 const CRATE: &[&str] = &[
     "Cargo.toml",
-    "Dockerfile",
     "benches",
     "build.rs",
     "cases",
