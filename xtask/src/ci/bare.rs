@@ -19,7 +19,11 @@ const LARGEST_INSTALLED: u64 = 100 << 20;
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Releases of Debian: name, version of Python.
-const SYSTEMS: &[(&str, &str)] = &[("bullseye", "3.9"), ("bookworm", "3.11"), ("trixie", "3.13")];
+const SYSTEMS: &[(&str, &str)] = &[
+    ("bullseye", "3.9"),
+    ("bookworm", "3.11"),
+    ("trixie", "3.13"),
+];
 const MIRROR: &str = "http://deb.debian.org/debian";
 /// What a user's machine has: an interpreter, and the compilers.
 const PACKAGES: &str = "python3,python3-venv,python3-pip,gcc,g++,libc6-dev";
@@ -109,10 +113,12 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
         }
     }
     let all = notes.join("; ");
-    Ok(match notes.iter().all(|note| note.contains(": skipped, ")) {
-        true => Outcome::Skipped(all),
-        false => Outcome::Passed(all),
-    })
+    Ok(
+        match notes.iter().all(|note| note.contains(": skipped, ")) {
+            true => Outcome::Skipped(all),
+            false => Outcome::Passed(all),
+        },
+    )
 }
 
 /// Makes a system, unless it is there. Returns why not.
@@ -126,7 +132,11 @@ fn make(job: &Job, system: &str, root: &Path) -> Result<Option<String>> {
     fs::create_dir_all(root)?;
     let mut debootstrap = Command::new("debootstrap");
     debootstrap
-        .args(["--variant=minbase", &format!("--include={PACKAGES}"), system])
+        .args([
+            "--variant=minbase",
+            &format!("--include={PACKAGES}"),
+            system,
+        ])
         .arg(root)
         .arg(MIRROR);
     let limit = Duration::from_secs(1200);
@@ -186,7 +196,9 @@ fn test(job: &Job, root: &Path) -> Result<std::result::Result<String, String>> {
     };
     let (seconds, installed) = (number("seconds:")?, number("installed:")?);
     if Duration::from_secs(seconds) > LONGEST {
-        return Ok(Err(format!("{seconds} s from pip install to the end of the smoke test")));
+        return Ok(Err(format!(
+            "{seconds} s from pip install to the end of the smoke test"
+        )));
     }
     if installed > LARGEST_INSTALLED {
         return Ok(Err(format!("{} MB installed", installed >> 20)));
