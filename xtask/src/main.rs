@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask <gen|dist|wheel|release|demo|ci|bench|size|tidy>`.
+//! The project's own commands: `cargo xtask <gen|dist|wheel|release|site|demo|ci|bench|size|tidy>`.
 
 mod ci;
 mod demo;
@@ -46,6 +46,8 @@ enum Command {
     Wheel(wheel::Options),
     /// Builds the files of a release: portable wheels, archives, checksums, a bill of materials and notes.
     Release(release::Options),
+    /// Builds the documentation as a site with search, in target/site.
+    Site,
     /// Builds without optimization, converts the digits model and runs the example programs on it.
     Demo {
         /// Takes an install tree that exists and builds nothing.
@@ -86,7 +88,11 @@ impl Command {
     /// cmake is missing and could not be installed.
     fn provide_cmake(&self) -> Result<()> {
         let compiles = match self {
-            Command::Gen { .. } | Command::Headers | Command::Size | Command::Tidy { .. } => false,
+            Command::Gen { .. }
+            | Command::Headers
+            | Command::Site
+            | Command::Size
+            | Command::Tidy { .. } => false,
             Command::Dist { .. }
             | Command::Wheel(_)
             | Command::Release(_)
@@ -172,6 +178,10 @@ fn run(command: Command) -> Result<bool> {
             println!("files of the release: {}", folder.display());
             Ok(true)
         }
+        Command::Site => {
+            println!("site: {}", site()?.display());
+            Ok(true)
+        }
         Command::Demo { tree } => {
             demo::run(tree.map(|tree| callers_folder.join(tree))).map(|()| true)
         }
@@ -191,6 +201,22 @@ fn run(command: Command) -> Result<bool> {
             xtask_tidy::run()
         }
     }
+}
+
+/// Builds the site of the documentation. Returns its folder.
+///
+/// # Errors
+/// A link of a page leads nowhere, or the builder cannot be installed.
+fn site() -> Result<PathBuf> {
+    let log = root().join("target/dist/site.log");
+    let mut build = std::process::Command::new(python_env::ensure_pages(&log)?);
+    build
+        .args(["-m", "mkdocs", "build", "--strict", "--config-file"])
+        .arg(root().join("xtask/site/mkdocs.yml"))
+        // A line about a future version of the builder.
+        .env("NO_MKDOCS_2_WARNING", "1");
+    progress::run_or_fail("building the site", &mut build, &log)?;
+    Ok(root().join("target/site"))
 }
 
 /// Starts this program again without what `cargo run` put into the environment.

@@ -450,6 +450,14 @@ pub(super) const ALL: &[Step] = &[
         run: long::collectives,
     },
     Step {
+        name: "site",
+        what: "the documentation as a site: each link of a page leads to a page",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Nothing,
+        run: site,
+    },
+    Step {
         name: "release",
         what: "the files of a release: wheel, archives, bill of materials",
         part: Some(Part::Portability),
@@ -673,6 +681,10 @@ fn diag(job: &Job) -> Result<Outcome> {
 
 fn python(job: &Job) -> Result<Outcome> {
     job.pytest("tests/python")
+}
+
+fn site(job: &Job) -> Result<Outcome> {
+    job.simple(&mut xtask(&["site"]))
 }
 
 fn wheel(job: &Job) -> Result<Outcome> {
