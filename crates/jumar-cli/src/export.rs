@@ -416,7 +416,7 @@ mod tests {
 
     fn sources() -> Sources {
         Sources {
-            root: PathBuf::from("/work/a b"),
+            root: PathBuf::from("/src/a b"),
         }
     }
 
@@ -445,8 +445,8 @@ mod tests {
     #[test]
     fn sarif_names_each_rule_once_with_its_text_and_each_location() {
         let found = [
-            finding("/work/a b/src/app.c", 21),
-            finding("/work/a b/src/app.c", 31),
+            finding("/src/a b/src/app.c", 21),
+            finding("/src/a b/src/app.c", 31),
         ];
         let sarif = sarif(&found, &sources());
         let run = &sarif["runs"][0];
@@ -478,7 +478,7 @@ mod tests {
     fn files_below_the_sources_are_relative_and_others_are_addresses() {
         let uri = |file: &str| sources().location(file);
         assert_eq!(
-            uri("/work/a b/src/../lib/x#1.c"),
+            uri("/src/a b/src/../lib/x#1.c"),
             json!({"uri": "lib/x%231.c", "uriBaseId": "SRCROOT"})
         );
         assert_eq!(
@@ -492,22 +492,22 @@ mod tests {
         let sarif = sarif(&[], &sources());
         assert_eq!(
             sarif["runs"][0]["originalUriBaseIds"]["SRCROOT"]["uri"],
-            "file:///work/a%20b/"
+            "file:///src/a%20b/"
         );
     }
 
     #[test]
     fn fingerprints_survive_moved_lines_and_distinguish_findings() {
-        let file = "/work/a b/app.c";
+        let file = "/src/a b/app.c";
         let before = fingerprints_of(&[
             finding(file, 21),
             finding(file, 31),
-            finding("/work/a b/b.c", 21),
+            finding("/src/a b/b.c", 21),
         ]);
         let after = fingerprints_of(&[
             finding(file, 25),
             finding(file, 35),
-            finding("/work/a b/b.c", 29),
+            finding("/src/a b/b.c", 29),
         ]);
         assert_eq!(before, after);
         assert_ne!(before[0], before[1], "two in one function");
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn annotations_escape_what_ends_a_property_or_a_line() {
-        let mut found = finding("/work/a b/x,y.c", 21);
+        let mut found = finding("/src/a b/x,y.c", 21);
         found["title"] = Value::from("100%: bad, very");
         let text = annotations(&[found], &sources());
         let line = text.lines().next().unwrap();
@@ -544,7 +544,7 @@ mod tests {
 
     #[test]
     fn junit_escapes_text_and_passes_if_there_are_no_findings() {
-        let mut found = finding("/work/a b/app.c", 21);
+        let mut found = finding("/src/a b/app.c", 21);
         found["title"] = Value::from("a < b && \"c\" \u{1}");
         let text = junit(&[found], &sources());
         assert!(text.contains("tests=\"1\" failures=\"1\""), "{text}");
@@ -558,11 +558,11 @@ mod tests {
 
     #[test]
     fn code_quality_has_path_line_and_severity_for_each_finding_with_a_file() {
-        let mut nowhere = finding("/work/a b/app.c", 21);
+        let mut nowhere = finding("/src/a b/app.c", 21);
         for line in nowhere["lines"].as_array_mut().unwrap() {
             line["file"] = Value::Null;
         }
-        let report = code_quality(&[finding("/work/a b/app.c", 21), nowhere], &sources());
+        let report = code_quality(&[finding("/src/a b/app.c", 21), nowhere], &sources());
         let entries = report.as_array().unwrap();
         assert_eq!(entries.len(), 1);
         assert_eq!(

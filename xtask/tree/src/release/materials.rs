@@ -19,8 +19,8 @@ use crate::platform::Platform;
 const ROOTS: &[&str] = &["jumar-capi", "jumar-py", "jumar-cli"];
 
 /// Libraries in C and C++ inside packages: package, library, licence, folder, and what comes before the version in which file.
-const CONTAINED: &[Contained] = &[
-    Contained {
+const CONTAINED: &[NativeLibrary] = &[
+    NativeLibrary {
         package: "turbojpeg-sys",
         library: "libjpeg-turbo",
         licence: "IJG AND BSD-3-Clause AND Zlib",
@@ -28,7 +28,7 @@ const CONTAINED: &[Contained] = &[
         version_file: "CMakeLists.txt",
         version_after: "set(VERSION ",
     },
-    Contained {
+    NativeLibrary {
         package: "openh264-sys2",
         library: "openh264",
         licence: "BSD-2-Clause",
@@ -38,7 +38,7 @@ const CONTAINED: &[Contained] = &[
     },
 ];
 
-struct Contained {
+struct NativeLibrary {
     package: &'static str,
     library: &'static str,
     licence: &'static str,
@@ -123,11 +123,11 @@ struct Kind {
 
 #[derive(Deserialize)]
 struct Lock {
-    package: Vec<Locked>,
+    package: Vec<LockEntry>,
 }
 
 #[derive(Deserialize)]
-struct Locked {
+struct LockEntry {
     name: String,
     version: String,
     checksum: Option<String>,
@@ -360,7 +360,7 @@ fn id_of(package: &Package) -> String {
     }
 }
 
-impl Contained {
+impl NativeLibrary {
     fn part(&self, package: &Path) -> Result<Part> {
         let folder = package.join(self.folder);
         let file = folder.join(self.version_file);
