@@ -73,15 +73,92 @@ pub(super) fn release(job: &Job) -> Result<Outcome> {
     })
 }
 
+/// Builds the files of a release for aarch64, and runs the demo of their archive in an emulator.
+pub(super) fn release_aarch64(job: &Job) -> Result<Outcome> {
+    let emulator = ["qemu-aarch64", "qemu-aarch64-static"]
+        .into_iter()
+        .find(|name| answers(Command::new(name).arg("--version")));
+    let Some(emulator) = emulator else {
+        return Ok(Outcome::Skipped("qemu-user is not installed".into()));
+    };
+    let compiler = "aarch64-linux-gnu-gcc";
+    if !answers(Command::new(compiler).arg("--version")) {
+        return Ok(Outcome::Skipped(format!("{compiler} is not installed")));
+    }
+    let root = crate::root();
+    let files = "target/release-files-aarch64";
+    let outcome = job.simple(&mut xtask(&[
+        "release",
+        "--processors",
+        "aarch64",
+        "--out",
+        files,
+    ]))?;
+    let Outcome::Passed(_) = outcome else {
+        return Ok(outcome);
+    };
+    let folder = tempfile::tempdir()?;
+    let tree = folder.path();
+    let digits = root.join("examples/digits");
+    let mut unpack = Command::new("tar");
+    unpack
+        .args(["--extract", "--strip-components=1", "--file"])
+        .arg(file_in(&root.join(files), "-aarch64-linux.tar.gz")?)
+        .arg("--directory")
+        .arg(tree);
+    let mut compile = Command::new(compiler);
+    compile
+        .arg(digits.join("sync.c"))
+        .args(["-o", "sync", "-I", "include", "-L", "lib64", "-lascendcl"])
+        .current_dir(tree);
+    let emulated = |program: &str| {
+        let mut command = Command::new(emulator);
+        command
+            .args(["-L", "/usr/aarch64-linux-gnu", "-E"])
+            .arg(format!("LD_LIBRARY_PATH={}", tree.join("lib64").display()))
+            .arg(tree.join(program))
+            .current_dir(tree);
+        command
+    };
+    let mut convert = emulated("bin/atc");
+    convert
+        .args([
+            "--framework=5",
+            "--output=digits",
+            "--soc_version=Ascend910B1",
+        ])
+        .arg(format!("--model={}", digits.join("digits.onnx").display()));
+    let mut run = emulated("sync");
+    run.arg("digits.om")
+        .arg(digits.join("images.u8"))
+        .arg(digits.join("labels.u8"));
+    for command in [&mut unpack, &mut compile, &mut convert, &mut run] {
+        let limit = Duration::from_secs(600);
+        let ended = progress::run_logged(job.name, command, &job.log, limit)?;
+        if let Some(problem) = ended.problem() {
+            let name = command.get_program().display();
+            return Ok(Outcome::Failed(format!("{name}: {problem}")));
+        }
+    }
+    Ok(job.with_accuracies(Outcome::Passed(String::new())))
+}
+
 /// Finds a file of the release for this machine's processor.
 fn file(before: &str, after: &str) -> Result<PathBuf> {
     let folder = crate::root().join("target/release-files");
-    let end = format!("{before}{}{after}", std::env::consts::ARCH);
-    let entries = fs::read_dir(&folder)
+    file_in(
+        &folder,
+        &format!("{before}{}{after}", std::env::consts::ARCH),
+    )
+}
+
+/// Finds the file of a folder whose name ends in a certain way.
+fn file_in(folder: &Path, end: &str) -> Result<PathBuf> {
+    let entries = fs::read_dir(folder)
         .with_context(|| format!("{} is missing: cargo xtask release", folder.display()))?;
     for entry in entries {
         let path = entry?.path();
-        if path.to_string_lossy().ends_with(&end) {
+        if path.to_string_lossy().ends_with(end) {
             return Ok(path);
         }
     }

@@ -466,6 +466,14 @@ pub(super) const ALL: &[Step] = &[
         run: bare::release,
     },
     Step {
+        name: "release-arm",
+        what: "the files of a release for aarch64, and their demo in an emulator",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Machine,
+        run: bare::release_aarch64,
+    },
+    Step {
         name: "bare",
         what: "these files on systems made from a distribution's packages: install, programs, a finding",
         part: Some(Part::Portability),
@@ -788,7 +796,7 @@ impl Job {
     }
 
     /// Notes what the programs that read digits say; one that says nothing has not passed.
-    fn with_accuracies(&self, outcome: Outcome) -> Outcome {
+    pub(super) fn with_accuracies(&self, outcome: Outcome) -> Outcome {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let accuracies: Vec<&str> = log
             .lines()
