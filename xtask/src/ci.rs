@@ -8,6 +8,7 @@
 //! itself. A step's whole output lies in target/ci/<step>.log; of a failed one the end is shown. A step that cannot run because another
 //! one failed, or because the machine lacks a tool, is skipped with the reason; skipped is never passed.
 
+mod bare;
 mod calls;
 mod deny;
 mod levels;

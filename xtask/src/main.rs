@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask <gen|dist|demo|ci|bench|size|tidy>`.
+//! The project's own commands: `cargo xtask <gen|dist|wheel|release|site|demo|ci|bench|size|tidy>`.
 
 mod ci;
 mod demo;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use xtask_base::{processor_time, progress, python_env, root};
-use xtask_tree::{dist, wheel};
+use xtask_tree::{dist, release, wheel};
 
 #[derive(Parser)]
 #[command(
@@ -47,6 +47,10 @@ enum Command {
     },
     /// Builds one wheel with the Python modules, the commands, headers and libraries.
     Wheel(wheel::Options),
+    /// Builds the files of a release: portable wheels, archives, checksums, a bill of materials and notes.
+    Release(release::Options),
+    /// Builds the documentation as a site with search, in target/site.
+    Site,
     /// Builds without optimization, converts the digits model and runs the example programs on it.
     Demo {
         /// Takes an install tree that exists and builds nothing.
@@ -92,10 +96,12 @@ impl Command {
         let compiles = match self {
             Command::Gen { .. }
             | Command::Headers { .. }
+            | Command::Site
             | Command::Size
             | Command::Tidy { .. } => false,
             Command::Dist { .. }
             | Command::Wheel(_)
+            | Command::Release(_)
             | Command::Demo { .. }
             | Command::Ci(_)
             | Command::Bench(_) => true,
@@ -177,6 +183,15 @@ fn run(command: Command) -> Result<bool> {
             println!("wheel: {}", wheel.display());
             Ok(true)
         }
+        Command::Release(options) => {
+            let folder = release::run(&options, &callers_folder)?;
+            println!("files of the release: {}", folder.display());
+            Ok(true)
+        }
+        Command::Site => {
+            println!("site: {}", site()?.display());
+            Ok(true)
+        }
         Command::Demo { tree } => {
             demo::run(tree.map(|tree| callers_folder.join(tree))).map(|()| true)
         }
@@ -196,6 +211,22 @@ fn run(command: Command) -> Result<bool> {
             xtask_tidy::run()
         }
     }
+}
+
+/// Builds the site of the documentation. Returns its folder.
+///
+/// # Errors
+/// A link of a page leads nowhere, or the builder cannot be installed.
+fn site() -> Result<PathBuf> {
+    let log = root().join("target/dist/site.log");
+    let mut build = std::process::Command::new(python_env::ensure_pages(&log)?);
+    build
+        .args(["-m", "mkdocs", "build", "--strict", "--config-file"])
+        .arg(root().join("xtask/site/mkdocs.yml"))
+        // A line about a future version of the builder.
+        .env("NO_MKDOCS_2_WARNING", "1");
+    progress::run_or_fail("building the site", &mut build, &log)?;
+    Ok(root().join("target/site"))
 }
 
 /// Starts this program again without what `cargo run` put into the environment.

@@ -10,6 +10,7 @@ mod decisive;
 mod doctor;
 mod env;
 mod es;
+mod export;
 mod faults;
 mod info;
 mod inspect;

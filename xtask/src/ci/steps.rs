@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
-use super::{Job, Outcome, Part, Step, Uses, calls, deny, levels, long, races, variants};
+use super::{Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, races, variants};
 use crate::{dist, progress, python_env};
 
 /// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
@@ -450,6 +450,38 @@ pub(super) const ALL: &[Step] = &[
         run: long::collectives,
     },
     Step {
+        name: "site",
+        what: "the documentation as a site: each link of a page leads to a page",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Nothing,
+        run: site,
+    },
+    Step {
+        name: "release",
+        what: "the files of a release: wheel, archives, bill of materials",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Machine,
+        run: bare::release,
+    },
+    Step {
+        name: "release-arm",
+        what: "the files of a release for aarch64, and their demo in an emulator",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Machine,
+        run: bare::release_aarch64,
+    },
+    Step {
+        name: "bare",
+        what: "these files on systems made from a distribution's packages: install, programs, a finding",
+        part: Some(Part::Portability),
+        needs: &["release"],
+        uses: Uses::Nothing,
+        run: bare::run,
+    },
+    Step {
         name: "advisories",
         what: "cargo deny with the advisory database",
         part: Some(Part::Portability),
@@ -666,6 +698,10 @@ fn python(job: &Job) -> Result<Outcome> {
     job.pytest("tests/python")
 }
 
+fn site(job: &Job) -> Result<Outcome> {
+    job.simple(&mut xtask(&["site"]))
+}
+
 fn wheel(job: &Job) -> Result<Outcome> {
     let mut make = xtask(&["wheel"]);
     make.args(tests_option(job.build));
@@ -792,7 +828,7 @@ impl Job {
     }
 
     /// Notes what the programs that read digits say; one that says nothing has not passed.
-    fn with_accuracies(&self, outcome: Outcome) -> Outcome {
+    pub(super) fn with_accuracies(&self, outcome: Outcome) -> Outcome {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let accuracies: Vec<&str> = log
             .lines()

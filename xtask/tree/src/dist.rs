@@ -16,10 +16,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::platform::Platform;
 use crate::progress;
 
 /// The runtime, below the root.
-const RUNTIME: &str = "lib64/libascendcl.so";
+pub(crate) const RUNTIME: &str = "lib64/libascendcl.so";
 /// The C++ library of the Graph Engine, below the root.
 const GRAPH_ENGINE: &str = "lib64/libjumar_ge.so";
 
@@ -146,6 +147,8 @@ const MARK: &str = "Implementation=Jumar";
 
 /// What the build made.
 pub(crate) struct Built {
+    /// What it runs on.
+    pub platform: Platform,
     pub runtime: PathBuf,
     pub graph_engine: PathBuf,
     /// Headers of functions that build graphs.
@@ -158,20 +161,22 @@ pub(crate) struct Built {
 
 impl Built {
     /// Finds the files in cargo's folder of a profile, and builds the C++ library above them.
-    pub fn at(folder: &Path, build: Build) -> Result<Built> {
+    pub fn at(folder: &Path, build: Build, platform: Platform) -> Result<Built> {
         let runtime = folder.join("libascendcl.so");
         let command = folder.join("jumar");
         let own = folder.join("graph-engine");
         let es_headers = own.join("es");
-        graph_engine::generate_functions(&command, &es_headers)?;
-        let graph_engine = graph_engine::build(crate::root(), &runtime, &own, &es_headers, build)?;
+        graph_engine::generate_functions(&command, &es_headers, platform)?;
+        let graph_engine =
+            graph_engine::build(crate::root(), &runtime, &own, &es_headers, build, platform)?;
         Ok(Built {
+            platform,
             runtime,
             graph_engine,
             es_headers,
             python: folder.join("libacl.so"),
             command,
-            allocator_keys: torch::build(crate::root(), &own)?,
+            allocator_keys: torch::build(crate::root(), &own, platform)?,
         })
     }
 }
@@ -274,7 +279,11 @@ pub(crate) fn build(how: Build) -> Result<Built> {
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
     )?;
-    Built::at(&target.join(how.folder()), how)
+    Built::at(
+        &target.join(how.folder()),
+        how,
+        Platform::of_this_machine()?,
+    )
 }
 
 /// Refuses to replace a folder that holds something else.
@@ -336,7 +345,8 @@ fn remove(folder: &Path) -> Result<()> {
 }
 
 /// Writes the whole tree into an empty folder. `source` is the repository.
-fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
+pub(crate) fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
+    let with_arch = |path: &str| with_arch(path, built.platform);
     copy_folder(&source.join("include"), &tree.join("include"))?;
     for folder in INCLUDE_FOLDERS {
         link(tree, &with_arch(folder), "include")?;
@@ -415,8 +425,8 @@ pub(crate) fn write_versions(tree: &Path) -> Result<()> {
     )
 }
 
-fn with_arch(path: &str) -> String {
-    path.replace("{arch}", std::env::consts::ARCH)
+fn with_arch(path: &str, platform: Platform) -> String {
+    path.replace("{arch}", platform.processor.name())
 }
 
 /// Makes the link `path`, which leads to `target`; both are below `tree`, and the link is relative.
@@ -593,6 +603,7 @@ mod tests {
             replaceable(&prefix).unwrap();
             let file = || self.0.join("built");
             let built = Built {
+                platform: Platform::of_this_machine().unwrap(),
                 runtime: file(),
                 graph_engine: file(),
                 es_headers: self.0.join("repo/es"),
@@ -637,20 +648,26 @@ mod tests {
     #[test]
     fn every_library_name_in_every_folder_is_its_file_also_after_a_move() {
         let small = Small::new("names");
+        let platform = Platform::of_this_machine().unwrap();
         let moved = small.0.join("elsewhere");
         fs::rename(small.install("tree"), &moved).unwrap();
         for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
             let file = fs::canonicalize(moved.join(file)).unwrap();
             for folder in LIBRARY_FOLDERS {
                 for name in names {
-                    let path = moved.join(with_arch(folder)).join(format!("lib{name}.so"));
+                    let path = moved
+                        .join(with_arch(folder, platform))
+                        .join(format!("lib{name}.so"));
                     assert_eq!(fs::canonicalize(&path).unwrap(), file, "{}", path.display());
                 }
             }
         }
         for folder in INCLUDE_FOLDERS {
             assert!(
-                moved.join(with_arch(folder)).join("acl/acl.h").is_file(),
+                moved
+                    .join(with_arch(folder, platform))
+                    .join("acl/acl.h")
+                    .is_file(),
                 "{folder}"
             );
         }
