@@ -10,6 +10,7 @@ from maker import FLOATS, bits, near, to, wide
 from . import Family
 from .activations import sigmoid
 from .elementwise import divided_by, extent, slack
+from .movement import bound, span
 from .others import limited, low, steps, turned
 from .products import blocks
 from .windows import FORMATS, convolve, image, spread
@@ -24,9 +25,19 @@ def convolution_backward(call):
     dtype = call.choose(FLOATS)
     groups = call.choose((1, 1, 2))
     ins, outs = groups * call.between(1, 4), groups * call.between(1, 5)
-    kernel, stride, dilation = ([call.choose(options) for _ in range(dims)] for options in ((1, 2, 3), (1, 2), (1, 1, 2)))
-    pad = [call.choose((0, 1)) for _ in range(dims)]
+    kernel, stride, dilation = ([call.choose(options) for _ in range(dims)] for options in ((1, 2, 3), (1, 2, 3), (1, 1, 2)))
+    pad = [call.choose((0, 1, 2)) for _ in range(dims)]
     size = [max(call.choose((3, 5, 8)), d * (k - 1) + 1) for d, k in zip(dilation, kernel)]
+    way = call.below(10)
+    if way == 8:
+        # More pixels than a block has.
+        size = [call.choose({1: (600, 1025), 2: (27, 33), 3: (9, 10)}[dims]) for _ in range(dims)]
+        ins, outs = groups * min(ins // groups, 2), groups * min(outs // groups, 2)
+        call.features.add("boundary sizes")
+    elif way == 9:
+        # More channels than a block has.
+        ins, outs = groups * call.choose((17, 33, 65)), groups * call.choose((17, 33, 64, 70))
+        call.features.add("boundary sizes")
     x = wide(call.some(dtype, (call.between(1, 2), ins, *size), "small", False))
     w = wide(call.some(dtype, (outs, ins // groups, *kernel), "small", False))
     y = convolve(x, w, stride, pad, dilation, groups)
@@ -123,7 +134,7 @@ def leaky_relu_backward(call):
     dtype = call.choose(FLOATS)
     shape = extent(call)
     g, x = wide(call.tensor("gradOutput", dtype, shape, "small", False)), wide(call.tensor("self", dtype, shape, "small", False))
-    slope = float(call.scalar("negativeSlope", "float32", call.choose((0.25, 0.0, 0.5))))
+    slope = float(call.scalar("negativeSlope", "float32", call.choose((0.25, 0.0, 0.5, 2.0))))
     call.set("selfIsResult", call.chance(50))
     call.out("out", dtype, np.where(x > 0, g, g * slope), near(2))
 
@@ -176,7 +187,7 @@ def scaled_masked_softmax(call, backward=False):
 def rotary_grad(call):
     dtype = call.choose(FLOATS)
     mode = call.set("mode", call.choose((0, 1, 2)))
-    shape = (call.between(1, 2), call.choose((1, 3, 17)), call.between(1, 3), call.choose((4, 8, 64)))
+    shape = (call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((4, 8, 64)))
     angles = (1, shape[1], 1, shape[3])
     g, x = wide(call.tensor("dy", dtype, shape, "small", False)), wide(call.tensor("xOptional", dtype, shape, "small", False))
     cos, sin = wide(call.tensor("cos", dtype, angles, "small", False)), wide(call.tensor("sin", dtype, angles, "small", False))
@@ -206,14 +217,19 @@ def strided_slice(call):
     begin, end, steps_, cut = [], [], [], []
     masks = [0, 0, 0]
     for axis, size in enumerate(x.shape):
-        one = call.below(size)
-        two = call.between(one + 1, size)
-        step = call.choose((1, 1, 2))
+        one, two, step = bound(call, size), bound(call, size), call.choose((1, 1, 2, 3, size + 1))
         way = call.below(4)
-        cut.append(slice(0 if way == 1 else one, size if way == 2 else two, step) if way != 3 else one)
+        first, last = span(one, two, size)
+        if last <= first:
+            one, two, first, last = 0, size, 0, size
+        if way == 3:
+            one = first = min(first, size - 1)
+            one = one - size if call.chance(20) else one
+            two, step = first + 1, 1
+        cut.append(slice(0 if way == 1 else first, size if way == 2 else last, step) if way != 3 else first)
         for index in range(3):
             masks[index] |= (way == index + 1) << axis
-        begin.append(one - size if call.chance(20) else one), end.append(two if way != 3 else one + 1), steps_.append(step if way != 3 else 1)
+        begin.append(one), end.append(two), steps_.append(step)
     for name, value in (("begin", begin), ("end", end), ("strides", steps_), ("beginMask", masks[0]), ("endMask", masks[1]), ("ellipsisMask", 0), ("newAxisMask", 0), ("shrinkAxisMask", masks[2])):
         call.set(name, value)
     call.out("out", dtype, wide(np.asarray(x[tuple(cut)])))

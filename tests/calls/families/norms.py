@@ -9,7 +9,7 @@ from maker import EPS, FLOATS, LOW, near, wide
 from . import Family
 from .activations import sigmoid, softplus
 
-SIZES = (1, 2, 3, 5, 8, 16, 17, 33, 64, 65, 127, 128, 129, 256, 257, 1024, 1025)
+SIZES = (1, 2, 3, 5, 8, 16, 17, 33, 64, 65, 127, 128, 129, 256, 257, 1024, 1025, 4097, 8193)
 
 
 def close(dtype, scale=1.0, ulps=8):
@@ -20,6 +20,7 @@ def close(dtype, scale=1.0, ulps=8):
 def rows(call, low=0, high=3, most=4000):
     """Leading dimensions, and those that are normalised."""
     lead = call.shape(low, high, 40, empty=False)
+    most = max(most, 10 * math.prod(lead))
     left = most // max(math.prod(lead), 1)
     tail = (call.choose([size for size in SIZES if size <= left] or [1]),)
     if call.chance(25):
@@ -152,6 +153,12 @@ def channels(call):
     """Batch, channels in groups, and what is behind them."""
     groups = call.choose((1, 2, 3, 4))
     shape = (call.between(1, 3), groups * call.between(1, 4), *(call.choose((1, 2, 5, 8, 17)) for _ in range(call.choose((2, 1, 0, 3)))))
+    way = call.below(16)
+    if way == 14:
+        # More elements of a channel, or more channels, than a block has.
+        shape = (call.between(1, 2), groups * call.between(1, 2), call.choose((1023, 1025, 2049, 9001)))
+    elif way == 15:
+        shape = (call.choose((1, 5, 17)), groups * call.choose((17, 33, 65)), call.choose((1, 3)))
     return groups, shape
 
 
@@ -225,7 +232,7 @@ def batch_norm(call):
     w, b = wide(call.tensor("weight", dtype, (c,), "small", False)), wide(call.tensor("bias", dtype, (c,), "small", False))
     rm, rv = wide(call.tensor("runningMean", dtype, (c,), "small", False)), wide(call.tensor("runningVar", dtype, (c,), "inner", False))
     call.set("training", training)
-    momentum, e = call.set("momentum", call.choose((0.1, 0.5))), call.set("eps", call.choose((1e-5, 1e-3)))
+    momentum, e = call.set("momentum", call.choose((0.1, 0.5, 0.0, 1.0))), call.set("eps", call.choose((1e-5, 1e-3)))
     axes = (0, *range(2, len(shape)))
     count = x.size // c
     spread = lambda v: v.reshape([1, c] + [1] * (len(shape) - 2))  # noqa: E731
@@ -311,13 +318,16 @@ def kl(x, t, logTarget):
 def nll(call, dims=False, backward=False):
     dtype = call.choose(FLOATS)
     c = call.choose((1, 2, 5, 17, 129))
-    shape = (call.between(1, 3), c, call.between(1, 4), call.between(1, 5)) if dims else (call.choose((1, 3, 17, 65)), c)
+    shape = (call.between(1, 3), c, call.between(1, 4), call.between(1, 5)) if dims else (call.choose((1, 3, 17, 65, 300)), c)
+    if dims and call.below(10) == 9:
+        c = min(c, 17)
+        shape = (2, c, call.choose((17, 33)), call.choose((31, 65)))
     x = -np.abs(wide(call.some(dtype, shape, "small", False)))
     reduction = call.choose((0, 1, 2))
     rest = (shape[0], *shape[2:])
     t = np.abs(call.some("int32", rest, "any", False).astype(np.int64)) % c
     w = np.abs(wide(call.some(dtype, (c,), "inner", False)))
-    ignore = call.choose((-100, 0))
+    ignore = call.choose((-100, 0, c - 1, c + 5))
     held = w[t] * (t != ignore)
     total = held.sum()
     if backward:
@@ -349,19 +359,37 @@ def nll(call, dims=False, backward=False):
 
 def cross_entropy(call):
     dtype = call.choose(FLOATS)
-    n, c = call.choose((1, 3, 17, 65)), call.choose((2, 5, 17, 129, 1025))
+    n, c = call.choose((1, 3, 17, 65)), call.choose((2, 5, 17, 129, 1025, 4097))
+    n = min(n, 3) if c > 2000 else n
     x = wide(call.tensor("input", dtype, (n, c), "small", False))
-    t = call.tensor("target", "int64", values=np.abs(call.some("int32", (n,), "any", False).astype(np.int64)) % c)
+    t = np.abs(call.some("int32", (n,), "any", False).astype(np.int64)) % c
     w = optional(call, "weightOptional", "float32", (c,), "inner")
-    reduction = call.set("reductionOptional", call.choose(("mean", "sum", "none")))
-    call.set("ignoreIndex", -100), call.set("labelSmoothing", 0.0), call.set("lseSquareScaleForZloss", 0.0), call.set("returnZloss", False)
+    # Null stands for the mean.
+    reduction = call.choose(("mean", "sum", "none", None))
+    if reduction is None:
+        call.features.add("optional argument left out")
+        reduction = "mean"
+    else:
+        call.set("reductionOptional", reduction)
+    ignore, smooth = call.choose((-100, 0, 1, c - 1)), call.choose((0.0, 0.0, 0.125, 0.5, 1.0))
+    if call.chance(20) and ignore < 0:
+        t[0] = ignore
+    t = call.tensor("target", "int64", values=t)
+    call.set("ignoreIndex", ignore), call.set("labelSmoothing", smooth), call.set("lseSquareScaleForZloss", 0.0), call.set("returnZloss", False)
     logp = x - x.max(1, keepdims=True)
     logp = logp - np.log(np.exp(logp).sum(1, keepdims=True))
-    weights = np.ones(n) if w is None else w[t]
-    per = -logp[np.arange(n), t] * weights
-    value = per if reduction == "none" else np.asarray(per.sum() / (weights.sum() if reduction == "mean" else 1))
+    used = t != ignore
+    weights = np.where(used, 1.0 if w is None else w[np.where(used, t, 0)], 0.0)
+    certain = -np.take_along_axis(logp, np.where(used, t, 0)[:, None], 1)[:, 0] * weights
+    spread = np.where(used, -(logp * (1.0 if w is None else w)).sum(1), 0.0)
+    total = weights.sum()
+    with np.errstate(all="ignore"):
+        per = certain * (1 - smooth) + spread * smooth / c
+        value = per if reduction == "none" else per.sum().reshape(1) / (total if reduction == "mean" else 1)
+        size = (np.abs(certain) + np.abs(spread) * smooth / c + 1)
+        size = size if reduction == "none" else size.sum().reshape(1) / (max(total, 1e-6) if reduction == "mean" else 1)
     low = EPS[dtype] if dtype in LOW else 0
-    call.out("lossOut", dtype, value if reduction == "none" else value.reshape(1), near(32, 2 * low, 1e-5), shape=(n,) if reduction == "none" else (1,))
+    call.out("lossOut", dtype, value, near(32, 2 * low, 1e-5 * size), shape=(n,) if reduction == "none" else (1,))
     call.out("logProbOut", dtype, logp, near(16, low, 4e-6 * (1 + np.abs(x))))
     call.out("zlossOut", dtype, None, shape=(n,) if reduction == "none" else (1,)), call.out("lseForZlossOut", dtype, None, shape=(n,))
 
@@ -388,7 +416,7 @@ LOSSES = Family("losses", "ops/loss/mod.rs")
 for names, function, row in (
     ("MseLoss", lambda x, t: (x - t) ** 2, {}),
     ("L1Loss", lambda x, t: np.abs(x - t), {}),
-    ("SmoothL1Loss", smooth, dict(numbers=dict(beta=(1.0, 0.5, 2.0)))),
+    ("SmoothL1Loss", smooth, dict(numbers=dict(beta=(1.0, 0.5, 2.0, 0.0)))),
     ("SoftMarginLoss", lambda x, t: softplus(-x * t), {}),
     ("KlDiv", kl, dict(numbers=dict(logTarget=(False, True)), domains=("small", "inner"))),
     ("BinaryCrossEntropy", bce, dict(domains=("inner", "inner"), optional_weight="weight")),
@@ -398,7 +426,7 @@ for names, function, row in (
 for names, function, row in (
     ("MseLossBackward", lambda x, t: 2 * (x - t), {}),
     ("L1LossBackward", lambda x, t: np.sign(x - t), {}),
-    ("SmoothL1LossBackward", smooth_slope, dict(numbers=dict(beta=(1.0, 0.5, 2.0)))),
+    ("SmoothL1LossBackward", smooth_slope, dict(numbers=dict(beta=(1.0, 0.5, 2.0, 0.0)))),
     ("SoftMarginLossBackward", lambda x, t: -t * sigmoid(-x * t), {}),
     ("KlDivBackward", lambda x, t, logTarget: -np.exp(t) if logTarget else np.where(t > 0, -t, 0), dict(numbers=dict(logTarget=(False, True)), domains=("small", "inner"))),
     ("BinaryCrossEntropyBackward", lambda x, t: (x - t) / np.maximum(x * (1 - x), 1e-12), dict(domains=("inner", "inner"), optional_weight="weightOptional")),

@@ -8,8 +8,8 @@ from maker import EPS, FLOATS, LOW, near, wide
 
 from . import Family
 
-DEPTHS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1024, 1025, 4096, 4097)
-EDGES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 129, 257)
+DEPTHS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1024, 1025, 4096, 4097, 8193)
+EDGES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 129, 257, 513, 1025)
 
 
 def adding(k):
@@ -93,7 +93,7 @@ def added(call, form):
     c = wide(call.tensor(own, dtype, full if call.in_place else call.part_of(full), "small", False))
     x, y = wide(call.tensor(names[0], dtype, one, "small", False)), wide(call.tensor(names[1], dtype, two, "small", False))
     betas, alphas = [name for name in call.kinds if name.startswith("beta")][0], [name for name in call.kinds if name.startswith("alpha")][0]
-    beta, alpha = call.choose((1.0, 0.0, 0.5, -2.0)), call.choose((1.0, 2.0, -0.5))
+    beta, alpha = call.choose((1.0, 0.0, 0.5, -2.0)), call.choose((1.0, 2.0, -0.5, 0.0))
     call.scalar(betas, "float32", beta), call.scalar(alphas, "float32", alpha)
     if "cubeMathType" in call.kinds:
         call.set("cubeMathType", 0)
@@ -105,7 +105,8 @@ def added(call, form):
             product, size = product.sum(0), size.sum(0)
     wanted = np.broadcast_to(beta * c, full) + alpha * product
     low = EPS[dtype] if dtype in LOW else 0
-    check = near(4, 0, (EPS["float32"] * (4 + adding(k) + b) + (low * 1.01 if form == "r" else 0)) * (abs(alpha) * size + np.abs(beta * c)))
+    depth = k * b if form == "sum" else k
+    check = near(4, 0, (EPS["float32"] * (4 + adding(depth) + b) + (low * 1.01 if form == "r" else 0)) * (abs(alpha) * size + np.abs(beta * c)))
     if call.in_place:
         call.update(own, wanted, check)
     else:

@@ -8,6 +8,7 @@ from maker import FLOATS, bits, near, wide
 
 from . import Family
 from .derivatives import close, small, written
+from .movement import bound, span
 from .others import between, low
 
 PLAIN = ("float32", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
@@ -261,10 +262,12 @@ def slice_assigned(call):
     x = call.tensor("varRef", dtype, shape)
     begin, end, steps, cut = [], [], [], []
     for size in shape:
-        one = call.below(size)
-        two, step = call.between(one + 1, size), call.choose((1, 1, 2))
-        begin.append(one - size if call.chance(20) else one), end.append(two), steps.append(step)
-        cut.append(slice(one, two, step))
+        one, two, step = bound(call, size), bound(call, size), call.choose((1, 1, 2, 3, size + 1))
+        first, last = span(one, two, size)
+        if last <= first:
+            one, two, first, last = 0, size, 0, size
+        begin.append(one), end.append(two), steps.append(step)
+        cut.append(slice(first, last, step))
     made = wide(x).copy()
     value = call.tensor("inputValue", dtype, made[tuple(cut)].shape)
     made[tuple(cut)] = wide(value)
