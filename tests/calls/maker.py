@@ -36,6 +36,14 @@ POOL = 1 << 17
 OPEN = re.compile("Bincount|CtcLoss|Dropout|FlashAttention|MaskedSelect|MatmulNz|Nonzero|Normal|RepeatInterleaveGrad|RingAttentionUpdate|WeightNz")
 
 
+#: What optional arguments are where they are null.
+DEFAULTS = {
+    "roundModeOptional": "rint", "approximateOptional": "none", "dataFormatOptional": "NCHW", "reduceOp": "sum", "reductionOptional": "mean", "layoutOptional": "TND",
+    "layoutOptionalOptional": "TND", "inputLayoutOptional": "SBH", "inputSoftmaxLayoutOptional": "", "quantModeOptional": "static", "reduceOptional": "update",
+    ("aclnnNsaSelectedAttentionInfer", "layoutOptional"): "BSND", "betaOptional": 1.0, "alphaOptional": 1.0, "permX1": [0, 1, 2], "permX2": [0, 1, 2],
+}
+
+
 class Draws:
     """Choices: at random, or the ones that are given; what is missing there is 0."""
 
@@ -241,8 +249,8 @@ class Call:
         self.draws, self.values, self.operator, self.device = draws, values, operator, device
         self.params = device.prototypes[operator]
         self.given, self.features = {}, set()
-        # The status that the first phase has to return.
-        self.expected = 0
+        # The status that the first phase has to return; an optional output that was left out, which some forms need.
+        self.expected, self.left = 0, None
         # The choices that made shapes and layouts, with the simplest ones, and those that say where in its pool a tensor begins: for `shrink.py`.
         self.regions, self.starts = [], []
         self.below, self.choose, self.chance, self.between = draws.below, draws.choose, draws.chance, draws.between
@@ -263,6 +271,22 @@ class Call:
                 if types and isinstance(one, Array) and one.dtype not in types:
                     return False
         return True
+
+    def lighten(self, required):
+        """Leaves out what the operator does without: an optional argument that has its default, or an optional output. `required` names those that are refused without."""
+        free = [name for _, name, _, _, optional in self.params if optional and name in self.given and name not in required]
+        for name in free:
+            value = self.given[name]
+            default = DEFAULTS.get((self.operator, name), DEFAULTS.get(name))
+            if default is not None and isinstance(value, (Plain, Scalar)) and value.value == default and self.chance(30):
+                del self.given[name]
+                self.features.add("optional argument left out")
+        outputs = [name for name in free if isinstance(self.given.get(name), Written) and not self.given[name].reads]
+        if outputs and self.chance(12):
+            name = self.choose(outputs)
+            # An output that others are judged by stays.
+            self.left = self.given.pop(name)
+            self.features.add("optional argument left out")
 
     def refuse(self, status):
         """Marks this call as one that the first phase has to refuse."""

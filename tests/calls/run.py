@@ -49,7 +49,7 @@ class Maker:
         self.seed, self.values, self.device = seed, Values(seed), Device(LARGE_ARENA if large else ARENA)
         # Shows the first process that this one is not stuck.
         self.beat = lambda: None
-        self.refused = {} if large else misfits.read()
+        self.refused, self.without = {} if large else misfits.read(), {}
         self.rows = [(family, operator, make) for family in chosen for operator, make in family.makers.items()]
 
     def made(self, draws):
@@ -61,8 +61,16 @@ class Maker:
             if call.accepted():
                 if not call.expected and draws.chance(MISFITS):
                     call.misfit()
+                elif not call.expected:
+                    call.lighten(self.needed(operator))
                 break
         return call
+
+    def needed(self, operator):
+        """The arguments without which the first phase refuses every call."""
+        if operator not in self.without:
+            self.without[operator] = {name for name, word, _ in self.refused.get(operator, ()) if word == "null"}
+        return self.without[operator]
 
     def valid(self, operator, make, seed):
         """Makes a valid call of an operator, or `None`."""
@@ -77,6 +85,9 @@ class Maker:
         """Makes a call and runs it; then changes of it that the first phase has to refuse."""
         call = self.made(draws)
         problem = self.device.run(call.operator, call.given, call.expected)
+        if problem and problem[0] == "refused" and call.left is not None:
+            # Some forms of the operator need this output.
+            return call, None
         listed = () if problem or call.expected else self.refused.get(call.operator, ())
         for _ in range(CHANGES if listed else 0):
             name, word, status = listed[draws.below(len(listed))]

@@ -253,7 +253,7 @@ for names, function, row in (
     ("Gelu", lambda x: x * phi(x), {}),
     ("HardShrink Hardshrink", lambda x, l: np.where(np.abs(x) <= l, 0, x), dict(special=True, given=dict(lambd=(0.5, 0.0, 1.0, 2.5)))),
     ("Hardsigmoid HardsigmoidV2", lambda x: np.clip(x + 3, 0, 6) / 6, {}),
-    ("Hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, {}),
+    ("Hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, dict(open_at=lambda x: np.abs(x) > 5e37)),
     ("LeakyRelu", lambda x, s: np.where(x > 0, x, x * s), dict(special=True, given=dict(negativeSlope=(0.25, 0.0, -0.5, 1.0, 2.0)))),
     ("LogSigmoid", lambda x: -softplus(-x), {}),
     ("Mish", lambda x: x * np.tanh(softplus(x)), {}),

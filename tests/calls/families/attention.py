@@ -259,6 +259,11 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
         call.tensor("attenMaskOptional", call.choose(("bool", "uint8")), values=mask)
     elif mode >= 2:
         pass_mask(call, "attenMaskOptional", True)
+    distances = None
+    kind = 1
+    if V2 and call.chance(40):
+        kind = 2
+        distances = alibi(call, made, "pseShiftOptional" if gradient else "realShiftOptional", len(pairs), tall, across)
     # The bits of a dropout follow each other by sequence.
     counts = [made.heads * (end - start) * (last - first) for start, end, first, last in pairs]
     bits_of = dropped(call, (sum(counts),))
@@ -272,7 +277,7 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
         own, keys = (0, slice(None), slice(start, end)), (0, slice(None), slice(first, last))
         one = (slice(0, 1), *own[1:])
         two = (slice(0, 1), *keys[1:])
-        y[one], largest[one], total[one], w = attention(q[one], k[two], v[two], made.scale, mask=cover(end - start, last - first), kept=kept)
+        y[one], largest[one], total[one], w = attention(q[one], k[two], v[two], made.scale, None if distances is None else distances[number:number + 1, :, :end - start, :last - first], cover(end - start, last - first), kept=kept)
         if gradient:
             all_k, all_v = np.repeat(k[two], made.share, 1), np.repeat(v[two], made.share, 1)
             dw = (upstream[one] @ all_v.swapaxes(-1, -2)) * kept
@@ -286,7 +291,7 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
     for name, value in dict(scaleValue=made.scale, keepProb=call.keep, preTokens=limits[0], nextTokens=limits[1], headNum=made.heads, inputLayout="TND", innerPrecise=0, sparseMode=mode).items():
         call.set(name, value)
     if V2:
-        call.set("pseType", 1)
+        call.set("pseType", kind)
     if layout:
         call.set(layout, call.choose(("same_as_input", "")))
     copies = lambda x: np.broadcast_to(x, (*x.shape[:-1], 8))  # noqa: E731

@@ -44,7 +44,7 @@ def close(dtype, scale=1.0, more=1.0):
 
 def layer_norm_grad(call, deep):
     dtype = call.choose(FLOATS)
-    rows, n = call.choose((1, 3, 17)), call.choose((1, 5, 16, 65))
+    rows, n = call.choose((1, 3, 17, 130)), call.choose((1, 5, 16, 65, 300, 1025))
     dy = small(call, "dy", dtype, (rows, n))
     one, two = (small(call, name, dtype, (rows, n)) for name in (("x", "gx") if deep else ("x1", "x2")))
     alpha = call.set("alpha", 0.75) if deep else 1.0
@@ -114,7 +114,7 @@ def norm_element_backward(call):
 
 
 def norm_gather(call):
-    parts, c = call.between(1, 4), call.choose((1, 3, 17))
+    parts, c = call.between(1, 4), call.choose((1, 3, 17, 130))
     means, rstds = small(call, "mean", "float32", (parts, c)), wide(call.tensor("invstd", "float32", values=0.5 + wide(call.some("float32", (parts, c), "prob", False))))
     counts = wide(call.tensor("counts", "float32", values=2.0 + np.arange(parts) * 3))
     call.tensor("input", "float32", (2, c, 3), "small", False)
@@ -460,7 +460,7 @@ def segments(call, backward=False):
 
 def modulate(call, backward=False):
     dtype = call.choose(FLOATS)
-    batch, rows, width = call.between(1, 3), call.choose((1, 3, 17)), call.choose((1, 4, 33))
+    batch, rows, width = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 4, 33))
     if not backward:
         x = small(call, "self", dtype, (batch, rows, width))
         scale = optional(call, "scaleOptional", dtype, (batch, width))
@@ -486,7 +486,7 @@ def channel_scale(call):
 
 def split_qkv(call):
     dtype = call.choose(FLOATS)
-    b, t, heads, d = call.between(1, 2), call.choose((1, 3, 17)), call.between(1, 3), call.choose((1, 4, 16))
+    b, t, heads, d = call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((1, 4, 16))
     x, bias = small(call, "qkv", dtype, (b, t, 3 * heads * d)), small(call, "qkvBias", dtype, (3 * heads * d,))
     call.set("numHeads", heads)
     parts = (x + bias).reshape(b, t, 3, heads, d).transpose(2, 0, 3, 1, 4)
@@ -496,7 +496,7 @@ def split_qkv(call):
 
 def biased_softmax(call):
     dtype = call.choose(FLOATS)
-    b, w, heads, s, t = call.between(1, 2), call.between(1, 3), call.between(1, 2), call.choose((1, 4, 17)), call.choose((1, 5, 33))
+    b, w, heads, s, t = call.between(1, 2), call.between(1, 3), call.between(1, 2), call.choose((1, 4, 17, 130)), call.choose((1, 5, 33))
     x, bias = small(call, "x", dtype, (b, w, heads, s, t)), small(call, "relativePosBias", dtype, (heads, s, t))
     mask = optional(call, "attenMaskOptional", dtype, (w, s, t))
     scale = call.set("scaleValue", call.choose((1.0, 0.5)))
@@ -507,7 +507,7 @@ def biased_softmax(call):
 
 def fused_product(call):
     dtype = call.choose(FLOATS)
-    m, k, n = call.choose((1, 3, 17)), call.choose((1, 8, 65)), call.choose((1, 5, 33))
+    m, k, n = call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 5, 33))
     kind = call.set("fusedOpType", call.choose(("", "add", "mul", "relu", "gelu_tanh")))
     x, y = small(call, "x1", dtype, (m, k)), small(call, "x2", dtype, (k, n))
     made, size = x @ y, np.abs(x) @ np.abs(y)
@@ -595,7 +595,7 @@ def merge(prev, cur):
 
 def ring(call):
     dtype = call.choose(FLOATS)
-    s, b, n, d = call.choose((1, 3, 17)), call.between(1, 2), call.between(1, 3), call.choose((8, 16))
+    s, b, n, d = call.choose((1, 3, 17, 130)), call.between(1, 2), call.between(1, 3), call.choose((8, 16))
     held = []
     for side in ("prev", "cur"):
         out = small(call, f"{side}AttnOut", dtype, (s, b, n * d))
@@ -615,7 +615,7 @@ def ring(call):
 
 def attention_update(call):
     dtype = call.choose(FLOATS)
-    count, rows, d = call.between(1, 4), call.choose((1, 5, 17)), call.choose((8, 16, 64))
+    count, rows, d = call.between(1, 4), call.choose((1, 5, 17, 130)), call.choose((8, 16, 64))
     lse = [call.tensor("lse", "float32", (rows,), "small", False, listed=True) for _ in range(count)]
     outs = [call.tensor("localOut", dtype, (rows, d), "small", False, listed=True) for _ in range(count)]
     call.list("lse", lse), call.list("localOut", outs)

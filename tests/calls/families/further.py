@@ -11,7 +11,7 @@ from . import Family
 from .activations import sigmoid
 from .elementwise import divided_by, extent, slack
 from .movement import bound, span
-from .others import limited, low, steps, turned
+from .others import low, turned
 from .products import blocks
 from .windows import FORMATS, convolve, image, spread
 
@@ -351,7 +351,7 @@ def expert_tokens(call):
 
 def gating(call):
     dtype = call.choose(FLOATS)
-    rows, experts = call.choose((1, 3, 17)), call.choose((2, 5, 8, 17, 64))
+    rows, experts = call.choose((1, 3, 17, 130)), call.choose((2, 5, 8, 17, 64))
     x = wide(call.tensor("x", dtype, values=wide(call.some(dtype, (rows, experts), "normal", False)) + np.arange(experts) * (0.01 if dtype == "float32" else 0)))
     k = call.set("k", call.between(1, experts))
     p = np.exp(x - x.max(1, keepdims=True))
@@ -399,7 +399,7 @@ def repeat_grad(call):
 
 def transposed_product(call, nz=False):
     dtype = call.choose(FLOATS)
-    b, m, k, n = call.between(1, 3), call.choose((1, 3, 17)), call.choose((1, 8, 65)), call.choose((1, 4, 33))
+    b, m, k, n = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 4, 33))
     first, after = call.choose(((0, 1, 2), (1, 0, 2))), (1, 0, 2)
     x = wide(call.tensor("x1", dtype, (b, m, k) if first == (0, 1, 2) else (m, b, k), "small", False))
     y = wide(call.tensor("x2", dtype, (b, k, n), "small", False))
@@ -508,27 +508,6 @@ def multinomial(call):
     call.out("out", "int64", np.zeros((rows, k), np.int64), check)
 
 
-def norm_quant(call, form):
-    """RMS norm with int8 results: static scales, or the largest of each row."""
-    dtype = call.choose(("float16", "bfloat16"))
-    rows, n = call.choose((1, 3, 17)), call.choose((8, 16, 64, 65, 256))
-    x = wide(call.tensor("x1", dtype, (rows, n), "small", False))
-    other = wide(call.tensor("x2", dtype, (rows, n), "small", False))
-    total = x + other
-    gamma = wide(call.tensor("gamma", dtype, (n,), "inner", False))
-    e = call.set("epsilon", 1e-5)
-    y = total / np.sqrt((total**2).mean(-1, keepdims=True) + e) * gamma
-    call.out("xOut", dtype, total, near(2, 0, 1e-6 * np.abs(x)))
-    blur = 6 * low(dtype)
-    if form == "dynamic":
-        size = np.abs(y).max(-1)
-        scale = size / 127
-        exact = np.nan_to_num(y / scale[:, None])
-        call.out("y1Out", "int8", limited(np.rint(exact), "int8"), steps(exact, 0, 0, 127 * blur))
-        call.out("y2Out", "int8", None, shape=y.shape)
-        call.out("scale1Out", "float32", scale, near(8, blur)), call.out("scale2Out", "float32", None, shape=scale.shape)
-
-
 def conv_depthwise(call):
     dtype = call.choose(FLOATS)
     c, m = call.between(1, 4), call.between(1, 2)
@@ -600,6 +579,5 @@ FURTHER.add("NormalFloatTensor", sampled_normal, mean="number", std="tensor")
 FURTHER.add("NormalTensorFloat", sampled_normal, mean="tensor", std="number")
 FURTHER.add("NormalTensorTensor", sampled_normal, mean="tensor", std="tensor")
 FURTHER.add("Multinomial", multinomial)
-FURTHER.add("AddRmsNormDynamicQuant", norm_quant, form="dynamic")
 
 FAMILIES = [FURTHER]

@@ -43,7 +43,7 @@ def top(x, k):
 
 def gating_v2(call):
     dtype = call.choose(FLOATS)
-    rows, experts = call.choose((1, 3, 17)), call.choose((2, 5, 8, 64))
+    rows, experts = call.choose((1, 3, 17, 130)), call.choose((2, 5, 8, 64))
     x = distinct(call, "x", dtype, rows, experts)
     k = call.set("k", call.between(1, experts))
     renorm = call.set("renorm", call.choose((0, 1)))
@@ -60,7 +60,7 @@ def gating_v2(call):
 
 def gating_k(call):
     dtype = call.choose(FLOATS)
-    rows = call.choose((1, 4, 17))
+    rows = call.choose((1, 4, 17, 130))
     groups, each = call.choose(((1, 12), (2, 6), (4, 4), (8, 4)))
     experts = groups * each
     kept = call.between(1, groups)
@@ -446,7 +446,7 @@ def recurrent(call, kind, backward=False):
 
 
 def cell_backward(call):
-    b, h = call.between(1, 4), call.choose((1, 4, 17))
+    b, h = call.between(1, 4), call.choose((1, 4, 17, 130))
     by_h, by_c, c, after = (wide(call.tensor(name, "float32", (b, h), "small", False)) for name in ("gradHyOptional", "gradCOptional", "cx", "cy"))
     storage = wide(call.tensor("storage", "float32", (b, 4 * h), "inner", False))
     i, f, g, o = np.split(storage, 4, 1)

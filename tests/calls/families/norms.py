@@ -172,7 +172,7 @@ def group_norm(call, form="plain"):
         gamma, beta = optional(call, "gamma", dtype, (c,)), optional(call, "beta", dtype, (c,))
         call.set("N", n), call.set("C", c), call.set("HxW", size)
     else:
-        gamma, beta = (wide(call.tensor(name, dtype, (c,), "small", False)) for name in ("gamma", "beta"))
+        gamma, beta = (optional(call, name, dtype, (c,)) if not swish else wide(call.tensor(name, dtype, (c,), "small", False)) for name in ("gamma", "beta"))
     call.set("numGroups" if swish else "group", groups)
     e = call.set("eps", call.choose((1e-5, 1e-3)))
     act = 1
@@ -229,7 +229,7 @@ def batch_norm(call):
     c = shape[1]
     x = wide(call.tensor("input", dtype, shape, "small", False))
     training = call.chance(60)
-    w, b = wide(call.tensor("weight", dtype, (c,), "small", False)), wide(call.tensor("bias", dtype, (c,), "small", False))
+    w, b = (np.full(c, default) if (one := optional(call, name, dtype, (c,))) is None else one for name, default in (("weight", 1.0), ("bias", 0.0)))
     rm, rv = wide(call.tensor("runningMean", dtype, (c,), "small", False)), wide(call.tensor("runningVar", dtype, (c,), "inner", False))
     call.set("training", training)
     momentum, e = call.set("momentum", call.choose((0.1, 0.5, 0.0, 1.0))), call.set("eps", call.choose((1e-5, 1e-3)))
@@ -267,7 +267,7 @@ def batch_stats(call):
     call.out("invstd", "float32", 1 / np.sqrt(x.var(axes) + e), near(512, 1e-3))
 
 
-def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("self", "target"), optional_weight=None):
+def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("self", "target"), optional_weight=None, positive=None):
     """An elementwise loss with its reduction; `slope` makes it the gradient."""
     dtype = call.choose(FLOATS)
     shape = call.shape(0, 5, 3000, empty=False)
@@ -282,6 +282,12 @@ def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("
         found = optional(call, optional_weight, dtype, shape, "inner")
         w = 1 if found is None else found
     low = EPS[dtype] if dtype in LOW else 0
+    if positive and call.chance(40):
+        # How much the positive classes count.
+        p = wide(call.tensor("posWeightOptional", dtype, call.choose((shape, shape[-1:])), "inner", False)) * 2
+        p = p / 2
+        f = (lambda x, t: (1 - t) * x + (1 + (p - 1) * t) * (np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0))) if f else None
+        slope = slope and positive(p)
     if slope:
         part = slope(x, t, **given) * w
         wanted = g * part / (max(x.size, 1) if reduction == 1 else 1)
@@ -420,7 +426,7 @@ for names, function, row in (
     ("SoftMarginLoss", lambda x, t: softplus(-x * t), {}),
     ("KlDiv", kl, dict(numbers=dict(logTarget=(False, True)), domains=("small", "inner"))),
     ("BinaryCrossEntropy", bce, dict(domains=("inner", "inner"), optional_weight="weight")),
-    ("BinaryCrossEntropyWithLogits", lambda x, t: np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x))), dict(domains=("small", "inner"), optional_weight="weightOptional")),
+    ("BinaryCrossEntropyWithLogits", lambda x, t: np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x))), dict(domains=("small", "inner"), optional_weight="weightOptional", positive=True)),
 ):
     LOSSES.add(names, loss, f=function, **row)
 for names, function, row in (
@@ -430,8 +436,8 @@ for names, function, row in (
     ("SoftMarginLossBackward", lambda x, t: -t * sigmoid(-x * t), {}),
     ("KlDivBackward", lambda x, t, logTarget: -np.exp(t) if logTarget else np.where(t > 0, -t, 0), dict(numbers=dict(logTarget=(False, True)), domains=("small", "inner"))),
     ("BinaryCrossEntropyBackward", lambda x, t: (x - t) / np.maximum(x * (1 - x), 1e-12), dict(domains=("inner", "inner"), optional_weight="weightOptional")),
-    ("BinaryCrossEntropyWithLogitsBackward", lambda x, t: sigmoid(x) - t, dict(domains=("small", "inner"), optional_weight="weightOptional")),
-    ("BinaryCrossEntropyWithLogitsTargetBackward", lambda x, t: -x, dict(domains=("small", "inner"), optional_weight="weightOptional")),
+    ("BinaryCrossEntropyWithLogitsBackward", lambda x, t: sigmoid(x) - t, dict(domains=("small", "inner"), optional_weight="weightOptional", positive=lambda p: lambda x, t: (p * t + 1 - t) * sigmoid(x) - p * t)),
+    ("BinaryCrossEntropyWithLogitsTargetBackward", lambda x, t: -x, dict(domains=("small", "inner"), optional_weight="weightOptional", positive=lambda p: lambda x, t: p * softplus(-x) - softplus(x))),
 ):
     LOSSES.add(names, loss, f=None, slope=function, **row)
 LOSSES.add("NLLLoss", nll)

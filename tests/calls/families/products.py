@@ -214,6 +214,12 @@ def grouped(call, version, nz=False):
                   [call.tensor("scaleOptional", "float32", values=group_scales, listed=True)])
         rows = call.tensor("perTokenScaleOptional", "float32", (m,), "inner", False, listed=True)
         call.list("perTokenScaleOptional", [rows])
+    bias = None
+    if call.chance(40):
+        bias_type = call.choose(("int32",)) if int8 else dtype if dtype != "bfloat16" else call.choose(("float32", "bfloat16"))
+        bias = call.some(bias_type, (groups, n), "small", False)
+        call.list("biasOptional", [call.tensor("biasOptional", bias_type, values=each, listed=True) for each in bias] if separate else [call.tensor("biasOptional", bias_type, values=bias, listed=True)])
+        bias = wide(bias).astype(float)
     counts = np.diff([0, *cuts])
     if version < 3:
         call.set("groupListOptional", cuts)
@@ -235,6 +241,9 @@ def grouped(call, version, nz=False):
         at = own == row
         wanted[at] = (x[at] @ w[row]).astype(float)
         size[at] = (np.abs(x[at]) @ np.abs(w[row])).astype(float)
+        if bias is not None:
+            wanted[at] += bias[row]
+            size[at] += np.abs(bias[row])
     out = dtype
     name = "y" if version < 4 else "out"
     if int8:

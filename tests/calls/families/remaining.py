@@ -297,7 +297,7 @@ def distinct_rows(call):
 
 def bag(call):
     dtype = call.choose(FLOATS)
-    rows, width = call.choose((2, 5)), call.choose((1, 3, 17))
+    rows, width = call.choose((2, 5)), call.choose((1, 3, 17, 130))
     x = small(call, "weight", dtype, (rows, width))
     count = call.choose((1, 5, 9))
     index = call.some("int64", (count,), "any", False).astype(np.int64) % rows
@@ -336,7 +336,7 @@ def bag(call):
 
 def renormed(call):
     dtype = call.choose(FLOATS)
-    rows, width = call.choose((2, 5)), call.choose((1, 3, 17))
+    rows, width = call.choose((2, 5)), call.choose((1, 3, 17, 130))
     x = small(call, "selfRef", dtype, (rows, width))
     index = call.some("int64", call.shape(1, 2, 8, empty=False), "any", False).astype(np.int64) % rows
     call.tensor("indices", call.choose(("int64", "int32")), values=index)
@@ -422,7 +422,7 @@ def boxes(call, count):
 def overlap(call):
     dtype = call.choose(("float32", "float16"))
     aligned = call.set("aligned", call.chance(40))
-    m, n = call.choose((1, 3, 17)), call.choose((1, 4, 9))
+    m, n = call.choose((1, 3, 17, 130)), call.choose((1, 4, 9))
     one = wide(call.tensor("bBoxes", dtype, values=boxes(call, m)))
     two = wide(call.tensor("gtBoxes", dtype, values=boxes(call, m if aligned else n)))
     mode = call.set("mode", call.choose(("iou", "iof")))
@@ -495,21 +495,21 @@ def cdist_grad(call):
 
 
 def replaced(call):
-    h, w = call.choose((1, 4, 17)), call.choose((2, 5))
+    h, w = call.choose((1, 4, 17, 130)), call.choose((2, 5))
     a, b = small(call, "bkg", "float16", (h, w, 3), "prob"), small(call, "src", "float16", (h, w, 3), "prob")
     mask = small(call, "mask", "float16", (h, w), "prob")[..., None]
     call.out("out", "float16", a * (1 - mask) + b * mask, near(8, 0, 2e-3))
 
 
 def masked_image(call):
-    h, w = call.choose((1, 4, 17)), call.choose((2, 5))
+    h, w = call.choose((1, 4, 17, 130)), call.choose((2, 5))
     x = call.tensor("rgb", "uint8", (h, w, 3)).astype(int)
     alpha = call.tensor("alpha", "uint8", values=np.where(call.some("bool", (h, w)), 255, 0)).astype(int)
     call.out("out", "uint8", (x * (alpha[..., None] > 0)).astype(np.uint8))
 
 
 def blended(call):
-    h, w = call.choose((1, 4, 17)), call.choose((2, 5))
+    h, w = call.choose((1, 4, 17, 130)), call.choose((2, 5))
     x, frame = (call.tensor(name, "uint8", (h, w, 3)).astype(float) for name in ("rgb", "frame"))
     alpha = call.tensor("alpha", "uint8", (h, w)).astype(float)[..., None] / 255
     exact = x * alpha + frame * (1 - alpha)
@@ -571,7 +571,7 @@ def decomposed(call):
 
 def counted_range(call):
     dtype = call.choose(("float32", "int32", "int64"))
-    start, step, count = call.choose((0, -3, 5)), call.choose((1, 2, -1)), call.choose((1, 5, 17))
+    start, step, count = call.choose((0, -3, 5)), call.choose((1, 2, -1)), call.choose((1, 5, 17, 130))
     kind = "float32" if dtype == "float32" else "int64"
     for name, value in (("start", start), ("end", start + step * (count - 1)), ("step", step)):
         call.scalar(name, kind, value)
@@ -603,7 +603,7 @@ def multilabel(call):
 
 
 def gathered_statistics(call):
-    parts, c = call.between(1, 4), call.choose((1, 5, 17))
+    parts, c = call.between(1, 4), call.choose((1, 5, 17, 130))
     counts = np.arange(parts) + 2
     totals = small(call, "totalSum", "float32", (parts, c))
     squares = wide(call.tensor("totalSquareSum", "float32", values=totals**2 + counts[:, None] * (0.5 + wide(call.some("float32", (parts, c), "prob", False)))))
@@ -652,7 +652,7 @@ def advanced(call):
 
 def cached_rope(call):
     dtype = call.choose(FLOATS)
-    tokens, head, span = call.choose((1, 3, 17)), call.choose((8, 16)), call.choose((4, 8))
+    tokens, head, span = call.choose((1, 3, 17, 130)), call.choose((8, 16)), call.choose((4, 8))
     cache = small(call, "cosSinCache", dtype, (9, span))
     positions = call.tensor("positions", "int64", values=np.abs(call.some("int64", (tokens,), "small", False)) % 9)
     neox = call.set("isNeoxStyle", call.chance(50))
