@@ -37,7 +37,7 @@ def slopes(f, inputs, upstream, wanted):
 
 def close(dtype, scale=1.0, more=1.0):
     """A gradient: within the precision of its type, and of float32 times the size of its terms."""
-    return near(16, 2 * low(dtype) * more, (2e-5 + 2 * low(dtype) * more) * scale)
+    return near(16, 0, 2e-5 * scale)
 
 
 # Norms.
@@ -481,7 +481,7 @@ def channel_scale(call):
     x, factor = small(call, "x", dtype, (a, b, c)), small(call, "scale", dtype, (b, c))
     bias = optional(call, "bias", dtype, (b, c))
     call.set("axis", 1), call.set("numAxes", call.choose((-1, 2))), call.set("scaleFromBlob", True)
-    call.out("y", dtype, x * factor + (0 if bias is None else bias), near(4, low(dtype), (2e-6 + low(dtype)) * (np.abs(x * factor) + (0 if bias is None else np.abs(bias)))))
+    call.out("y", dtype, x * factor + (0 if bias is None else bias), near(4, 0, 2e-6 * (np.abs(x * factor) + (0 if bias is None else np.abs(bias)))))
 
 
 def split_qkv(call):
@@ -491,7 +491,7 @@ def split_qkv(call):
     call.set("numHeads", heads)
     parts = (x + bias).reshape(b, t, 3, heads, d).transpose(2, 0, 3, 1, 4)
     for name, one in zip(("qOut", "kOut", "vOut"), (parts[0] / math.sqrt(d), parts[1], parts[2])):
-        call.out(name, dtype, one, near(4, low(dtype), (1e-6 + 2 * low(dtype)) * (1 + np.abs(one))))
+        call.out(name, dtype, one, near(4, 0, 1e-6 * (1 + np.abs(one))))
 
 
 def biased_softmax(call):
@@ -502,7 +502,7 @@ def biased_softmax(call):
     scale = call.set("scaleValue", call.choose((1.0, 0.5)))
     call.set("innerPrecisionMode", 0)
     made = softmax(x * scale + bias[None, None] + (0 if mask is None else mask[None, :, None]))
-    call.out("out", dtype, made, near(32, 2 * low(dtype), 1e-6))
+    call.out("out", dtype, made, near(32, 0, 1e-6))
 
 
 def fused_product(call):
@@ -522,7 +522,7 @@ def fused_product(call):
     if kind == "gelu_tanh":
         made = 0.5 * made * (1 + np.tanh(math.sqrt(2 / math.pi) * (made + 0.044715 * made**3)))
     call.set("cubeMathType", 0)
-    call.out("y", dtype, made, near(4, 2 * low(dtype), (4e-6 + 2 * low(dtype)) * (size + 1e-2)))
+    call.out("y", dtype, made, near(4, 0, 4e-6 * (size + 1e-2)))
 
 
 def sgd(call):

@@ -66,10 +66,10 @@ def convolution_backward(call):
         return made
 
     if mask[0]:
-        call.out("gradInput", dtype, back(upstream, w), near(4, low(dtype), 1e-5 * (back(np.abs(upstream), np.abs(w)) + 1e-3)))
-    call.out("gradWeight", dtype, weights(g, x), near(4, low(dtype), 1e-5 * (weights(np.abs(g), np.abs(x)) + 1e-3)))
+        call.out("gradInput", dtype, back(upstream, w), near(4, 0, 1e-5 * (back(np.abs(upstream), np.abs(w)) + 1e-3)))
+    call.out("gradWeight", dtype, weights(g, x), near(4, 0, 1e-5 * (weights(np.abs(g), np.abs(x)) + 1e-3)))
     if mask[2]:
-        call.out("gradBias", dtype, upstream.sum(flat_axes(g, 1)), near(4, low(dtype), 1e-5 * np.abs(upstream).sum(flat_axes(g, 1))))
+        call.out("gradBias", dtype, upstream.sum(flat_axes(g, 1)), near(4, 0, 1e-5 * np.abs(upstream).sum(flat_axes(g, 1))))
     for name in ("gradOutput", "input", "weight"):
         call.given[name].format = FORMATS[dims]
     for name in ("gradInput", "gradWeight"):
@@ -194,9 +194,9 @@ def rotary_grad(call):
     turn = np.stack([turned(row, mode) for row in np.eye(shape[3])])
     back = lambda v: v @ turn.T  # noqa: E731
     over = lambda v: v.sum((0, 2), keepdims=True)  # noqa: E731
-    call.out("dxOut", dtype, g * cos + back(g * sin), near(4, low(dtype), (2e-6 + low(dtype)) * (np.abs(g * cos) + np.abs(back(g * sin)))))
-    call.out("dcosOut", dtype, over(g * x), near(4, low(dtype), 2e-5 * over(np.abs(g * x))))
-    call.out("dsinOut", dtype, over(g * turned(x, mode)), near(4, low(dtype), 2e-5 * over(np.abs(g * turned(x, mode)))))
+    call.out("dxOut", dtype, g * cos + back(g * sin), near(4, 0, 2e-6 * (np.abs(g * cos) + np.abs(back(g * sin)))))
+    call.out("dcosOut", dtype, over(g * x), near(4, 0, 2e-5 * over(np.abs(g * x))))
+    call.out("dsinOut", dtype, over(g * turned(x, mode)), near(4, 0, 2e-5 * over(np.abs(g * turned(x, mode)))))
 
 
 def cross_entropy_with_logits(call):
@@ -296,7 +296,7 @@ def unfold_grad(call):
             part = g[(slice(None),) * axis + (i,) + (slice(None),) * (len(shape) - axis - 1) + (k,)]
             wanted[cut] += part
             total[cut] += np.abs(part)
-    call.out("gradIn", dtype, wanted, near(2, 0, (1e-6 + 4 * low(dtype)) * total))
+    call.out("gradIn", dtype, wanted, near(2, 0, 1e-6 * total))
 
 
 def lstm_cell(call):
@@ -394,7 +394,7 @@ def repeat_grad(call):
     wanted, total = np.zeros(shape), np.zeros(shape)
     at = np.repeat(np.arange(shape[axis]), counts)
     np.add.at(np.moveaxis(wanted, axis, 0), at, np.moveaxis(g, axis, 0)), np.add.at(np.moveaxis(total, axis, 0), at, np.moveaxis(np.abs(g), axis, 0))
-    call.out("out", dtype, wanted, near(2, 0, (1e-6 + 2 * low(dtype)) * total))
+    call.out("out", dtype, wanted, near(2, 0, 1e-6 * total))
 
 
 def transposed_product(call, nz=False):

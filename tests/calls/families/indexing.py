@@ -108,7 +108,7 @@ def embedding_backward(call):
     np.add.at(wanted, at.reshape(-1), part), np.add.at(size, at.reshape(-1), np.abs(part))
     if 0 <= padding < rows:
         wanted[padding] = 0
-    call.out("out", dtype, wanted, near(4, 0, (1e-5 + 2 * (EPS[dtype] if dtype in LOW else 0)) * size))
+    call.out("out", dtype, wanted, near(4, 0, 1e-5 * size))
 
 
 def masked_fill(call, tensor):
@@ -207,8 +207,9 @@ def index_put(call):
         np.add.at(wanted, tuple(keys), v)
     else:
         wanted[tuple(keys)] = v
-    low = 4e-2 if dtype == "bfloat16" else 4e-3 if dtype == "float16" else 1e-5
-    call.update("selfRef", wanted, near(2, 0, low * 8 if add and dtype in FLOATS else 0))
+    size = np.abs(wide(x)).astype(float)
+    np.add.at(size, tuple(keys), np.abs(v)) if add else None
+    call.update("selfRef", wanted, near(2, 0, 2e-7 * (2 + count) * size if add and dtype in FLOATS else 0))
 
 
 REDUCE = {0: None, 1: np.add, 2: np.multiply}
@@ -267,8 +268,8 @@ def scatter(call, form):
             np.add.at(size, key, np.abs(source))
             REDUCE[reduce].at(wanted, key, source)
             slackness = size if reduce == 1 else 8 * np.abs(wanted)
-    low = 1e-2 if dtype == "bfloat16" else 1e-3 if dtype == "float16" else 2e-7 if dtype == "float32" else 0
-    check = near(2, 0, low * 4 * np.nan_to_num(np.asarray(slackness, float), posinf=0, neginf=0))
+    low = 2e-7 if dtype in FLOATS else 0
+    check = near(2, 0, low * (4 + shape[axis]) * np.nan_to_num(np.asarray(slackness, float), posinf=0, neginf=0))
     if call.in_place:
         call.update(own, wanted, check)
     else:
@@ -289,7 +290,7 @@ def index_add(call, V2=False):
     call.scalar("alpha", "float32" if dtype in FLOATS else "int64", alpha)
     wanted, size = np.moveaxis(wide(x).copy(), axis, 0), np.moveaxis(np.abs(wide(x)).astype(float), axis, 0)
     np.add.at(wanted, at, np.moveaxis(source * wanted.dtype.type(alpha), axis, 0)), np.add.at(size, at, np.moveaxis(np.abs(source * float(alpha)), axis, 0))
-    low = 3e-2 if dtype == "bfloat16" else 4e-3 if dtype == "float16" else 1e-6
+    low = 1e-6
     call.out("out", dtype, np.moveaxis(wanted, 0, axis), near(2, 0, low * np.moveaxis(size, 0, axis) if dtype in FLOATS else 0))
 
 
@@ -349,8 +350,9 @@ def put(call):
         np.add.at(wanted, at, source)
     else:
         wanted[at] = source
-    low = 1e-1 if dtype == "bfloat16" else 1e-2 if dtype == "float16" else 1e-5
-    call.update("selfRef", wanted.reshape(x.shape), near(2, 0, low if add and dtype in FLOATS else 0))
+    size = np.abs(wide(x)).astype(float).reshape(-1)
+    np.add.at(size, at, np.abs(source)) if add else None
+    call.update("selfRef", wanted.reshape(x.shape), near(2, 0, 2e-6 * size.reshape(x.shape) if add and dtype in FLOATS else 0))
 
 
 def unique(call, form):

@@ -228,7 +228,7 @@ def unpermute(call, backward=False):
         gathered = np.where((inverse < kept)[:, None], np.concatenate([x, np.zeros((count - kept, width))])[inverse], 0).reshape(tokens, each, width)
     if not backward:
         part = gathered * weights[..., None]
-        return call.out("out", dtype, part.sum(1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * (np.abs(part).sum(1) + 1e-3)))
+        return call.out("out", dtype, part.sum(1), near(4, 0, 4e-6 * (np.abs(part).sum(1) + 1e-3)))
     g = wide(call.tensor("unpermutedTokensGrad", dtype, (tokens, width), "small", False))
     flow = (g[:, None] * weights[..., None]).reshape(count, width)
     made = np.empty_like(flow)
@@ -236,7 +236,7 @@ def unpermute(call, backward=False):
     call.out("permutedTokensGradOut", dtype, made, near(4))
     if weighted:
         part = gathered * g[:, None]
-        call.out("probsGradOut", dtype, part.sum(-1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * (np.abs(part).sum(-1) + 1e-3)))
+        call.out("probsGradOut", dtype, part.sum(-1), near(4, 0, 4e-6 * (np.abs(part).sum(-1) + 1e-3)))
 
 
 def permute_grad(call, names):
@@ -250,7 +250,7 @@ def permute_grad(call, names):
     else:
         call.set("paddedMode", False)
     part = g[inverse].reshape(tokens, each, width)
-    call.out("out", dtype, part.sum(1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * (np.abs(part).sum(1) + 1e-3)))
+    call.out("out", dtype, part.sum(1), near(4, 0, 4e-6 * (np.abs(part).sum(1) + 1e-3)))
 
 
 def finalize(call, version):
@@ -269,7 +269,7 @@ def finalize(call, version):
     call.tensor("expandedRowIdx", "int32", values=inverse.reshape(tokens, each).T.reshape(-1) if mode == 0 else inverse)
     part = (x[inverse].reshape(tokens, each, width) + bias[chosen]) * weights[..., None]
     size = np.abs(one) + (0 if two is None else np.abs(two)) + ((np.abs(x[inverse]).reshape(tokens, each, width) + np.abs(bias[chosen])) * np.abs(weights)[..., None]).sum(1)
-    call.out("out", dtype, one + (0 if two is None else two) + part.sum(1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * size))
+    call.out("out", dtype, one + (0 if two is None else two) + part.sum(1), near(4, 0, 4e-6 * size))
 
 
 def by_map(call):

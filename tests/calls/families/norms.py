@@ -14,7 +14,7 @@ SIZES = (1, 2, 3, 5, 8, 16, 17, 33, 64, 65, 127, 128, 129, 256, 257, 1024, 1025,
 
 def close(dtype, scale=1.0, ulps=8):
     """Sums of normalised rows: in units of the type's precision, and of float32 times the size of the terms."""
-    return near(ulps, EPS[dtype] if dtype in LOW else 0, (4e-6 if dtype != "float64" else 1e-12) * scale)
+    return near(ulps, 0, (4e-6 if dtype != "float64" else 1e-12) * scale)
 
 
 def rows(call, low=0, high=3, most=4000):
@@ -292,15 +292,15 @@ def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("
         part = slope(x, t, **given) * w
         wanted = g * part / (max(x.size, 1) if reduction == 1 else 1)
         bound = 2e-6 * np.abs(g) * (1 + np.abs(x) + np.abs(t)) / (max(x.size, 1) if reduction == 1 else 1)
-        call.out(call.results[0], dtype, wanted, near(16, low, bound))
+        call.out(call.results[0], dtype, wanted, near(16, 0, bound))
         return
     part = np.asarray(f(x, t, **given) * w)
     size = np.abs(part)
     if reduction == 0:
-        call.out(call.results[0], dtype, part, near(16, low, 2e-6 * (1 + size)))
+        call.out(call.results[0], dtype, part, near(16, 0, 2e-6 * (1 + size)))
         return
     total, size = (part.mean(), size.mean()) if reduction == 1 else (part.sum(), size.sum())
-    call.out(call.results[0], dtype, np.asarray(total), near(16, 2 * low, 1e-5 * size + 1e-6))
+    call.out(call.results[0], dtype, np.asarray(total), near(16, 0, 1e-5 * size + 1e-6))
 
 
 def smooth(x, t, beta):
@@ -353,14 +353,14 @@ def nll(call, dims=False, backward=False):
             np.put_along_axis(wanted, np.expand_dims(t, 1), np.expand_dims(part, 1), 1)
             if total == 0 and reduction == 1:
                 wanted = None
-            call.out("out", dtype, wanted, near(16, 2 * low, 0), shape=shape)
+            call.out("out", dtype, wanted, near(16, 0, 0), shape=shape)
             return
         if reduction == 0:
-            call.out("out", dtype, pick, near(8, low))
+            call.out("out", dtype, pick, near(8, 0))
         else:
             value = pick.sum() / total if reduction == 1 else pick.sum()
-            call.out("out", dtype, np.asarray(value), near(32, 2 * low))
-        call.out("totalWeightOut", dtype, np.asarray(total) if reduction else None, near(16, low), shape=())
+            call.out("out", dtype, np.asarray(value), near(32, 0))
+        call.out("totalWeightOut", dtype, np.asarray(total) if reduction else None, near(16, 0), shape=())
 
 
 def cross_entropy(call):
@@ -395,8 +395,8 @@ def cross_entropy(call):
         size = (np.abs(certain) + np.abs(spread) * smooth / c + 1)
         size = size if reduction == "none" else size.sum().reshape(1) / (max(total, 1e-6) if reduction == "mean" else 1)
     low = EPS[dtype] if dtype in LOW else 0
-    call.out("lossOut", dtype, value, near(32, 2 * low, 1e-5 * size), shape=(n,) if reduction == "none" else (1,))
-    call.out("logProbOut", dtype, logp, near(16, low, 4e-6 * (1 + np.abs(x))))
+    call.out("lossOut", dtype, value, near(32, 0, 1e-5 * size), shape=(n,) if reduction == "none" else (1,))
+    call.out("logProbOut", dtype, logp, near(16, 0, 4e-6 * (1 + np.abs(x))))
     call.out("zlossOut", dtype, None, shape=(n,) if reduction == "none" else (1,)), call.out("lseForZlossOut", dtype, None, shape=(n,))
 
 

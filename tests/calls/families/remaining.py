@@ -235,7 +235,7 @@ def index_added(call):
         cut = (slice(None),) * axis
         made[cut + (at,)] += (alpha * source[cut + (number,)]).astype(made.dtype)
         size[cut + (at,)] += np.abs(alpha * source[cut + (number,)])
-    call.out("out", dtype, made, near(4, 0, (1e-6 + 2 * low(dtype)) * size) if dtype.startswith("float") else near(0))
+    call.out("out", dtype, made, near(4, 0, 1e-6 * size) if dtype.startswith("float") else near(0))
 
 
 def confused(call):
@@ -321,7 +321,7 @@ def bag(call):
         made[number] = part.sum(0) if mode == 0 else part.mean(0) if mode == 1 else part.max(0)
         if mode == 2:
             best[number] = index[own][part.argmax(0)]
-    call.out("output", dtype, made, near(4, low(dtype), (1e-6 + 2 * low(dtype)) * size))
+    call.out("output", dtype, made, near(4, 0, 1e-6 * size))
     call.out("offset2bag", "int64", None, shape=(count,)), call.out("bagSize", "int64", np.array(sizes), bits)
     if mode == 2:
         def names(found, wanted):
@@ -376,7 +376,7 @@ def coalesced(call):
     made, total = np.zeros((len(unique), *rest), values.dtype), np.zeros((len(unique), *rest))
     np.add.at(made, position.reshape(-1), values), np.add.at(total, position.reshape(-1), np.abs(values))
     call.out("newIndices", "int64", np.stack([unique // size[1], unique % size[1]], 1), bits)
-    call.out("newValues", dtype, made, near(4, 0, (1e-6 + 2 * low(dtype)) * total) if dtype != "int32" else near(0))
+    call.out("newValues", dtype, made, near(4, 0, 1e-6 * total) if dtype != "int32" else near(0))
 
 
 def listed_scatter(call):

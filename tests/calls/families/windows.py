@@ -79,7 +79,7 @@ def avg_pool(call, dims, backward=False):
     g = wide(call.tensor(own, dtype, (*shape[:2], *outs), "small", False))
     back = "nc" + letters.upper() + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters
     wanted, size = (np.einsum(back, value / counts, *(m for m, _ in matrices)) for value in (g, np.abs(g)))
-    call.out(call.results[0], dtype, wanted, near(4, 0, (2e-6 + low(dtype)) * np.abs(size)))
+    call.out(call.results[0], dtype, wanted, near(4, 0, 2e-6 * np.abs(size)))
 
 
 def adaptive_avg(call, dims, backward=False):
@@ -102,7 +102,7 @@ def adaptive_avg(call, dims, backward=False):
         return
     g = wide(call.tensor("gradOutput", dtype, (*shape[:2], *outs), "small", False))
     equation = "nc" + letters.upper() + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters
-    call.out("out", dtype, np.einsum(equation, g, *matrices), near(4, 0, (2e-6 + low(dtype)) * np.einsum(equation, np.abs(g), *matrices)))
+    call.out("out", dtype, np.einsum(equation, g, *matrices), near(4, 0, 2e-6 * np.einsum(equation, np.abs(g), *matrices)))
 
 
 def max_pool(call, dims, backward=False):
@@ -144,7 +144,7 @@ def max_pool(call, dims, backward=False):
     wanted, size = np.zeros((*shape[:2], flat.size)), np.zeros((*shape[:2], flat.size))
     for n, c in itertools.product(range(shape[0]), range(shape[1])):
         np.add.at(wanted[n, c], at[n, c].reshape(-1), g[n, c].reshape(-1)), np.add.at(size[n, c], at[n, c].reshape(-1), np.abs(g[n, c].reshape(-1)))
-    call.out("gradInput", dtype, wanted.reshape(shape), near(2, 0, (1e-6 + 2 * low(dtype)) * size.reshape(shape)))
+    call.out("gradInput", dtype, wanted.reshape(shape), near(2, 0, 1e-6 * size.reshape(shape)))
 
 
 def convolve(x, w, stride, pad, dilation, groups):
@@ -286,7 +286,7 @@ def resized(call, kind, dims, backward=False, exact=False):
         x = wide(call.tensor(own, dtype, (*shape[:2], *outs), "small", False))
         f = lambda v, ms: np.einsum(f"nc{upper},{pairs}->nc{letters}", v, *ms)  # noqa: E731
     size = f(np.abs(x), [np.abs(m) for m in matrices])
-    call.out(call.results[0], dtype, f(x, matrices), near(4, 0, (1e-5 + (low(dtype) if backward or kind == "cubic" else 0)) * (size + (np.abs(x).max(initial=0) if kind != "nearest" else 0))))
+    call.out(call.results[0], dtype, f(x, matrices), near(4, 0, 1e-5 * (size + (np.abs(x).max(initial=0) if kind != "nearest" else 0))))
     call.given[call.inputs[0]].format = FORMATS[dims]
     call.given[call.results[0]].array.format = FORMATS[dims]
 
