@@ -131,14 +131,14 @@ def geglu(call, V3=False, backward=False):
     active = f(gated)
     if not backward:
         call.out("outGelu", dtype, active, near(8, 0, 4e-7 * (1 + np.abs(gated))))
-        low = EPS[dtype] if dtype in LOW else 0
+        low = 0
         call.out("out", dtype, value * active, near(8, low, 4e-7 * np.abs(value) * (1 + np.abs(gated))))
         return
     kept = wide(call.tensor("gelu", dtype, values=active))
     dv, dg = g * kept, g * value * slope(gated)
     wanted = np.concatenate([dg, dv] if left else [dv, dg], axis)
     scale = np.concatenate([np.abs(g) * (1 + np.abs(one)) * (1 + np.abs(two)) ** 2] * 2, axis)
-    call.out("gradInput", dtype, wanted, near(8, EPS[dtype] if dtype in LOW else 0, 6e-7 * scale + (EPS[dtype] * scale if dtype in LOW else 0)))
+    call.out("gradInput", dtype, wanted, near(8, 0, 6e-7 * scale + 0))
 
 
 def gelu_form(call, backward=False):
@@ -164,7 +164,7 @@ def gelu_mul(call):
     call.set("approximateOptional", "tanh" if tanh else "none")
     one, two = np.split(x, 2, -1)
     active = tanh_gelu(one) if tanh else one * phi(one)
-    call.out("out", dtype, active * two, near(8, EPS[dtype] if dtype in LOW else 0, 4e-7 * np.abs(two) * (1 + np.abs(one))))
+    call.out("out", dtype, active * two, near(8, 0, 4e-7 * np.abs(two) * (1 + np.abs(one))))
 
 
 def elu(x, alpha, scale, inner):
@@ -208,7 +208,7 @@ def log_sigmoid(call, backward=False):
         g = wide(call.tensor("gradOutput", dtype, shape, "small", False))
         x = wide(call.tensor("self", dtype, shape, "small", False))
         call.tensor("buffer", dtype, values=E(-np.abs(x)))
-        call.out("gradInput", dtype, g * sigmoid(-x), near(8, EPS[dtype] if dtype in LOW else 0, 2e-7 * np.abs(g)))
+        call.out("gradInput", dtype, g * sigmoid(-x), near(8, 0, 2e-7 * np.abs(g)))
         return
     x = wide(call.tensor("self", dtype, shape, "small", False))
     call.out("out", dtype, -softplus(-x), near(8, 0, 2e-7))

@@ -148,7 +148,7 @@ def kl_target(call):
     x, t = wide(call.tensor("self", dtype, shape, "small", False)), wide(call.tensor("target", dtype, shape, "inner", False))
     part = np.exp(t) * (t - x + 1) if log else np.log(t) + 1 - x
     wanted = g * part / (x.size if reduction == 1 else 1)
-    call.out("gradTarget", dtype, wanted, near(16, low(dtype), 4e-6 * np.abs(g) * (3 + np.abs(x)) * 3 / (x.size if reduction == 1 else 1)))
+    call.out("gradTarget", dtype, wanted, near(16, 0, 4e-6 * np.abs(g) * (3 + np.abs(x)) * 3 / (x.size if reduction == 1 else 1)))
 
 
 def mean_v2(call):
@@ -178,10 +178,10 @@ def scaled_masked_softmax(call, backward=False):
     if backward:
         total = (first * y).sum(-1, keepdims=True)
         wanted = np.where(mask, 0, scale * y * (first - total))
-        return call.out("out", dtype, wanted, near(4, low(dtype), 4e-6 * np.abs(first * y).sum(-1, keepdims=True)))
+        return call.out("out", dtype, wanted, near(4, 0, 4e-6 * np.abs(first * y).sum(-1, keepdims=True)))
     x = np.where(mask, -10000.0, first * scale)
     x = np.exp(x - x.max(-1, keepdims=True))
-    call.out("y", dtype, x / x.sum(-1, keepdims=True), near(8, low(dtype), 1e-6))
+    call.out("y", dtype, x / x.sum(-1, keepdims=True), near(8, 0, 1e-6))
 
 
 def rotary_grad(call):
@@ -207,8 +207,8 @@ def cross_entropy_with_logits(call):
     total = p.sum(1, keepdims=True)
     logp = x - x.max(1, keepdims=True) - np.log(total)
     per = -(t * logp).sum(1)
-    call.out("loss", dtype, per, near(8, low(dtype), 1e-5 * (t * np.abs(logp)).sum(1)))
-    call.out("backprop", dtype, p / total - t, near(8, low(dtype), 4e-6))
+    call.out("loss", dtype, per, near(8, 0, 1e-5 * (t * np.abs(logp)).sum(1)))
+    call.out("backprop", dtype, p / total - t, near(8, 0, 4e-6))
 
 
 def strided_slice(call):
@@ -310,9 +310,9 @@ def lstm_cell(call):
     i, f, g, o = np.split(one + two + biases, 4, 1)
     i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
     new = f * c + i * g
-    check = near(16, 4 * low(dtype), (4e-6 + 2 * low(dtype)) * (1 + np.abs(c)))
+    check = near(16, 0, (4e-6 + 0) * (1 + np.abs(c)))
     call.out("hyOut", dtype, o * np.tanh(new), check), call.out("cyOut", dtype, new, check)
-    call.out("storageOut", dtype, np.concatenate([i, f, g, o], 1), near(16, 0, 2e-6 + 4 * low(dtype)))
+    call.out("storageOut", dtype, np.concatenate([i, f, g, o], 1), near(16, 0, 2e-6 + 0))
 
 
 def dropout_backward(call):
@@ -358,12 +358,12 @@ def gating(call):
     p /= p.sum(1, keepdims=True)
     order = np.argsort(-p, 1, kind="stable")[:, :k]
     values = np.take_along_axis(p, order, 1)
-    call.out("yOut", dtype, values, near(16, low(dtype), 1e-6))
+    call.out("yOut", dtype, values, near(16, 0, 1e-6))
 
     def names(found, wanted):
         if (found < 0).any() or (found >= experts).any():
             return "an index is not an expert"
-        return near(16, 2 * low(dtype), 1e-6)(np.take_along_axis(p, found.astype(np.int64), 1), values)
+        return near(16, 0, 1e-6)(np.take_along_axis(p, found.astype(np.int64), 1), values)
 
     call.out("expertIdxOut", "int32", order, names)
     call.out("rowIdxOut", "int32", (np.arange(k) * rows + np.arange(rows)[:, None]), bits)
@@ -443,7 +443,7 @@ def affine(call):
     aligned = call.set("alignCorners", call.chance(50))
     line = lambda size: (np.linspace(-1, 1, size) if size > 1 else np.zeros(1)) if aligned else (np.arange(size) * 2 + 1) / size - 1  # noqa: E731
     base = np.stack(np.broadcast_arrays(line(w)[None, :], line(h)[:, None], np.ones((h, w))), -1)
-    call.out("out", dtype, np.einsum("hwk,njk->nhwj", base, theta), near(4, 2 * low(dtype), (2e-6 + low(dtype)) * np.abs(theta).sum(-1)[:, None, None, :]))
+    call.out("out", dtype, np.einsum("hwk,njk->nhwj", base, theta), near(4, 0, (2e-6 + 0) * np.abs(theta).sum(-1)[:, None, None, :]))
 
 
 def pairwise(call):

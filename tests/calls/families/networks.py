@@ -21,7 +21,7 @@ def optional(call, name, dtype, shape, percent=50, domain="small"):
 
 def sums(dtype, size, scale=4e-6):
     """Sums of products, of the size of what was added."""
-    return near(4, low(dtype), scale * (size + 1e-3))
+    return near(4, 0, scale * (size + 1e-3))
 
 
 # Routing.
@@ -53,7 +53,7 @@ def gating_v2(call):
     if call.chance(50):
         finished = call.tensor("finishedOptional", "bool", (rows,))
         chosen = np.where(finished[:, None], experts, chosen)
-    call.out("yOut", dtype, values, near(16, low(dtype), 1e-6)), call.out("expertIdxOut", "int32", chosen, bits)
+    call.out("yOut", dtype, values, near(16, 0, 1e-6)), call.out("expertIdxOut", "int32", chosen, bits)
     if call.set("outputSoftmaxResultFlag", not renorm and call.chance(60)):
         call.out("softmaxResultOutOptional", "float32", weights, near(16, 0, 1e-6))
 
@@ -89,7 +89,7 @@ def gating_k(call):
     gap = np.diff(np.sort(np.where(np.isfinite(scores), scores, -1e3), 1), axis=1)
     sure = (np.where(gap > 500, 1, gap) > 2e-5).all(1) & (np.diff(np.sort(marks, 1), axis=1) > 2e-5).all(1)
     sure = sure[:, None]
-    call.out("yOut", dtype, y * factor, lambda found, wanted: near(32, 2 * low(dtype), 1e-5)(np.where(sure, found, wanted).astype(found.dtype), wanted))
+    call.out("yOut", dtype, y * factor, lambda found, wanted: near(32, 0, 1e-5)(np.where(sure, found, wanted).astype(found.dtype), wanted))
     call.out("expertIdxOut", "int32", chosen, lambda found, wanted: bits(np.where(sure, found, wanted).astype(found.dtype), wanted))
     call.out("outOut", "float32", weights, near(16, 0, 1e-6))
 
@@ -165,7 +165,7 @@ def init_routing_v2(call, quantised=False):
         scale = wide(call.tensor("scaleOptional", "float32", values=np.array([3.5])))
         offset = wide(call.tensor("offsetOptional", "float32", values=np.array([1.25])))
         exact = rows * scale + offset
-        slack = 2 * low(dtype) * np.abs(exact).max(initial=0)
+        slack = 0 * np.abs(exact).max(initial=0)
     else:
         factor = np.abs(rows).max(-1) / 127
         with np.errstate(all="ignore"):
@@ -408,7 +408,7 @@ def recurrent(call, kind, backward=False):
         data = np.concatenate(outputs, 2)
     call.set("hasBias", biased), call.set("numLayers", layers), call.set("batchFirst", first)
     call.set("bidirectional" if kind == "lstm" else "bidirection", both)
-    check = near(16, 4 * low(dtype), 8e-6 + 4 * low(dtype))
+    check = near(16, 0, 8e-6 + 0)
     names, read = LISTS[kind]
     if "dropout" in call.kinds:
         call.set("dropout", 0.0), call.set("train", True)
@@ -572,7 +572,7 @@ def antialiased(call, kernel, backward=False):
         x = wide(call.tensor(call.inputs[0], dtype, (n, c, *size), "small", False))
         apply = lambda v, a, b: np.einsum("nchw,ih,jw->ncij", v, a, b)  # noqa: E731
     call.given["gradOutput" if backward else call.inputs[0]].format = 0
-    call.out("out", dtype, apply(x, h, w), near(4, 2 * low(dtype), (1e-5 + low(dtype)) * (apply(np.abs(x), np.abs(h), np.abs(w)) + 1e-3)))
+    call.out("out", dtype, apply(x, h, w), near(4, 0, (1e-5 + 0) * (apply(np.abs(x), np.abs(h), np.abs(w)) + 1e-3)))
     call.given["out"].array.format = 0
 
 

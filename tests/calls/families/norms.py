@@ -96,7 +96,7 @@ def rms_norm(call, add=False, gemma=False, in_place=False):
     axes = tuple(range(len(lead), len(lead) + len(tail)))
     rstd = 1 / np.sqrt((total * total).mean(axes, keepdims=True) + e)
     y = total * rstd * ((1 + gamma) if gemma else gamma)
-    low = 3 * EPS[dtype] if dtype in LOW else 0
+    low = 0
     check = near(16, low, 1e-6 * (1 + np.abs(y)) + (low * np.abs(rstd) * np.abs(gamma + gemma) * (0.5 if add else 0)))
     call.out("rstdOut", "float32", rstd, near(64, low if add else 0))
     if in_place:
@@ -140,7 +140,7 @@ def add_layer_norm(call, deep=False):
     mean, rstd = x.mean(-1, keepdims=True), 1 / np.sqrt(x.var(-1, keepdims=True) + e)
     y = (x - mean) * rstd * gamma + beta
     size = (1 + np.abs(x) * rstd) * (1 + np.abs(gamma)) + np.abs(beta)
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     check = near(8, 2 * low, 4e-6 * size + (low * rstd * (np.abs(x) + np.abs(one)) * np.abs(gamma) if low else 0))
     call.out("yOut", dtype, y, check)
     call.out("meanOut", "float32", mean, near(8, low, 4e-6 * (1 + np.abs(x).mean(-1, keepdims=True)) + low))
@@ -192,7 +192,7 @@ def group_norm(call, form="plain"):
     if form != "plain" and act:
         k = factor if swish else 1
         y = y * sigmoid(k * y)
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     call.out("yOut" if swish else "out", dtype, y.reshape(shape), near(8, 2 * low, (4e-6 + (low if form != "plain" else 0)) * size_of.reshape(shape)))
     call.out("meanOut", dtype, mean, close(dtype, 1 + np.abs(flat).mean(-1)))
     call.out("rstdOut", dtype, rstd, near(256, 1e-4 + low))
@@ -238,7 +238,7 @@ def batch_norm(call):
     spread = lambda v: v.reshape([1, c] + [1] * (len(shape) - 2))  # noqa: E731
     if training and count > 1:
         mean, var = x.mean(axes), x.var(axes)
-        low = EPS[dtype] if dtype in LOW else 0
+        low = 0
         call.update("runningMean", (1 - momentum) * rm + momentum * mean, near(8, low, 1e-6))
         call.update("runningVar", (1 - momentum) * rv + momentum * var * count / (count - 1), near(16, low, 1e-6))
     else:
@@ -281,7 +281,7 @@ def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("
     if optional_weight:
         found = optional(call, optional_weight, dtype, shape, "inner")
         w = 1 if found is None else found
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     if positive and call.chance(40):
         # How much the positive classes count.
         p = wide(call.tensor("posWeightOptional", dtype, call.choose((shape, shape[-1:])), "inner", False)) * 2
@@ -342,7 +342,7 @@ def nll(call, dims=False, backward=False):
     call.tensor("target", "int64", values=t)
     call.tensor("weight", dtype, values=w)
     call.set("reduction", reduction), call.set("ignoreIndex", ignore)
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     pick = -np.take_along_axis(x, np.expand_dims(t, 1), 1).squeeze(1) * held
     with np.errstate(all="ignore"):
         if backward:
@@ -394,7 +394,7 @@ def cross_entropy(call):
         value = per if reduction == "none" else per.sum().reshape(1) / (total if reduction == "mean" else 1)
         size = (np.abs(certain) + np.abs(spread) * smooth / c + 1)
         size = size if reduction == "none" else size.sum().reshape(1) / (max(total, 1e-6) if reduction == "mean" else 1)
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     call.out("lossOut", dtype, value, near(32, 0, 1e-5 * size), shape=(n,) if reduction == "none" else (1,))
     call.out("logProbOut", dtype, logp, near(16, 0, 4e-6 * (1 + np.abs(x))))
     call.out("zlossOut", dtype, None, shape=(n,) if reduction == "none" else (1,)), call.out("lseForZlossOut", dtype, None, shape=(n,))

@@ -145,7 +145,7 @@ def rotary(call):
     x = wide(call.tensor("x", dtype, shape, "small", False))
     cos, sin = wide(call.tensor("cos", dtype, angles, "small", False)), wide(call.tensor("sin", dtype, angles, "small", False))
     wanted = x * cos + turned(x, mode) * sin
-    call.out("out", dtype, wanted, near(4, 0, (1e-6 + low(dtype)) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
+    call.out("out", dtype, wanted, near(4, 0, (1e-6 + 0) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
 
 
 def apply_rotary(call):
@@ -160,7 +160,7 @@ def apply_rotary(call):
         mode, name = call.choose(((0, "half"), (1, "interleave"), (2, "quarter")))
         call.set("rotaryMode", name)
     for own, x in (("queryRef", q), ("keyRef", k)):
-        call.update(own, x * cos + turned(x, mode) * sin, near(4, 0, (1e-6 + low(dtype)) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
+        call.update(own, x * cos + turned(x, mode) * sin, near(4, 0, (1e-6 + 0) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
 
 
 # Optimizers.
@@ -195,7 +195,7 @@ def adam_w(call, V2):
         used = v2
     change = rate * (m2 / (1 - one**step)) / (np.sqrt(used / (1 - two**step)) + e)
     wanted = var - change - rate * decay * var
-    call.update("varRef", wanted, near(16, low(dtype), 1e-5 * (np.abs(var) + np.abs(change))))
+    call.update("varRef", wanted, near(16, 0, 1e-5 * (np.abs(var) + np.abs(change))))
     call.update("mRef", m2, near(4, 0, 1e-6 * (np.abs(m) + np.abs(g))))
     call.update("vRef", v2, near(4, 0, 1e-6 * (np.abs(v) + g * g + (0 if top is None else np.abs(top)))))
 
@@ -211,7 +211,7 @@ def adam(call):
     nesterov = call.set("useNesterov", call.chance(50))
     m2, v2 = one * m + (1 - one) * g, two * v + (1 - two) * g**2
     change = rate * math.sqrt(1 - two**step) / (1 - one**step) * (one * m2 + (1 - one) * g if nesterov else m2) / (np.sqrt(v2) + e)
-    call.update("varRef", var - change, near(16, low(dtype), 1e-5 * (np.abs(var) + np.abs(change))))
+    call.update("varRef", var - change, near(16, 0, 1e-5 * (np.abs(var) + np.abs(change))))
 
 
 # Random numbers: what holds for every generator.
@@ -355,7 +355,7 @@ def distances(call):
     gap = np.abs(x[..., :, None, :] - y[..., None, :, :])
     with np.errstate(all="ignore"):
         wanted = gap.max(-1) if p == math.inf else (gap != 0).sum(-1).astype(float) if p == 0 else (gap**p).sum(-1) ** (1 / p)
-    call.out("out", dtype, wanted, near(32, low(dtype), 1e-5))
+    call.out("out", dtype, wanted, near(32, 0, 1e-5))
 
 
 def elementwise_batch_norm(call):
@@ -368,7 +368,7 @@ def elementwise_batch_norm(call):
     call.set("eps", 1e-5)
     spread = lambda v: v.reshape([1, c] + [1] * (len(shape) - 2))  # noqa: E731
     y = (x - spread(mean)) * spread(rstd * w) + spread(b)
-    call.out("output", dtype, y, near(8, low(dtype), (2e-6 + low(dtype)) * ((np.abs(x) + np.abs(spread(mean))) * np.abs(spread(rstd * w)) + np.abs(spread(b)))))
+    call.out("output", dtype, y, near(8, 0, (2e-6 + 0) * ((np.abs(x) + np.abs(spread(mean))) * np.abs(spread(rstd * w)) + np.abs(spread(b)))))
 
 
 def amp_scale(call):

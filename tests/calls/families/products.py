@@ -104,7 +104,7 @@ def added(call, form):
         if form == "sum":
             product, size = product.sum(0), size.sum(0)
     wanted = np.broadcast_to(beta * c, full) + alpha * product
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     depth = k * b if form == "sum" else k
     check = near(4, 0, (EPS["float32"] * (4 + adding(depth) + b) + (low * 1.01 if form == "r" else 0)) * (abs(alpha) * size + np.abs(beta * c)))
     if call.in_place:
@@ -123,7 +123,7 @@ def gemm(call):
     alpha, beta = call.set("alpha", call.choose((1.0, 2.0, -0.5))), call.set("beta", call.choose((1.0, 0.0, 0.5)))
     call.set("cubeMathType", 0)
     a, b = a.T if ta else a, b.T if tb else b
-    low = EPS[dtype] * 1.01 if dtype in LOW else 0
+    low = 0
     call.out("out", dtype, alpha * (a @ b) + beta * c, near(4, 0, (EPS["float32"] * (4 + adding(k)) + low) * (abs(alpha) * (np.abs(a) @ np.abs(b)) + np.abs(beta * c))))
 
 
@@ -187,7 +187,7 @@ def weight_only(call, nz=False):
         call.set("innerPrecise", 0)
     wanted = x @ values + (0 if bias is None else bias)
     size = np.abs(x) @ np.abs(values)
-    call.out("y", dtype, wanted, near(4, 0, size * (EPS[dtype] / 4 + 1e-6)))
+    call.out("y", dtype, wanted, near(4, 0, size * (1e-6)))
 
 
 def grouped(call, version, nz=False):

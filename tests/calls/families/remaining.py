@@ -345,7 +345,7 @@ def renormed(call):
     cut = np.isin(np.arange(rows), index) & (norm > most)
     # A norm at the limit is either.
     made = np.where(cut[:, None], x * (most / (norm + 1e-7))[:, None], x)
-    call.update("selfRef", made, near(16, low(dtype), 2e-5 + low(dtype)))
+    call.update("selfRef", made, near(16, 0, 2e-5 + 0))
 
 
 def jagged(call):
@@ -432,7 +432,7 @@ def overlap(call):
     sides = [np.maximum(np.minimum(a[..., axis + 2], b[..., axis + 2]) - np.maximum(a[..., axis], b[..., axis]), 0) for axis in (0, 1)]
     shared = sides[0] * sides[1]
     made = shared / (area(b) if mode == "iof" else area(a) + area(b) - shared)
-    call.out("overlap", dtype, made[:, None] if aligned else made, near(16, 4 * low(dtype), 1e-5 + 4 * low(dtype)))
+    call.out("overlap", dtype, made[:, None] if aligned else made, near(16, 0, 1e-5 + 0))
 
 
 def complete_overlap(call):
@@ -599,7 +599,7 @@ def multilabel(call):
             size[row] += (1 + np.abs(x[row, i]) + np.abs(x[row])).sum() / n
     wanted = made if reduction == 0 else made.mean() if reduction == 1 else made.sum()
     scale = size if reduction == 0 else size.max() * (1 if reduction == 1 else rows)
-    call.out("out", dtype, wanted, near(16, low(dtype), (4e-6 + 2 * low(dtype)) * scale)), call.out("isTarget", dtype, marks)
+    call.out("out", dtype, wanted, near(16, 0, (4e-6 + 0) * scale)), call.out("isTarget", dtype, marks)
 
 
 def gathered_statistics(call):
@@ -677,7 +677,7 @@ def interleaved(call):
     # Pairs of neighbours move apart: the even elements become the first half.
     q = np.concatenate([x[..., ::2], x[..., 1::2]], -1)
     turned = np.concatenate([-q[..., d // 2:], q[..., : d // 2]], -1)
-    call.out("out", dtype, q * cos + turned * sin, near(8, 0, 4 * low(dtype) * (np.abs(q * cos) + np.abs(turned * sin)) + 1e-4))
+    call.out("out", dtype, q * cos + turned * sin, near(8, 0, 0 * (np.abs(q * cos) + np.abs(turned * sin)) + 1e-4))
 
 
 MIXED = Family("boxes, images, matrices, steps", "ops/boxes")
