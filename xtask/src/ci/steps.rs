@@ -802,7 +802,9 @@ impl Job {
     pub(super) fn simple(&self, command: &mut Command) -> Result<Outcome> {
         command
             .env("JUMAR_PREFIX", self.tree())
-            .env("JUMAR_TEST_PROFILE", self.build.profile());
+            .env("JUMAR_TEST_PROFILE", self.build.profile())
+            // Tests compute with the loops for each level of instructions.
+            .env("JUMAR_EVERY_LEVEL", "1");
         // Tests of errors write gigabytes of application logs, by default into the home directory.
         let application_logs = self.log.with_extension("plog");
         command.env("ASCEND_PROCESS_LOG_PATH", &application_logs);
