@@ -1,6 +1,6 @@
 """Makes the images of README.md from real runs: a finding of `jumar check`, and a part of a timeline.
 
-    python3 docs/images/make.py            with the install tree in target/jumar
+    python3 docs/images/make.py [TREE]     with an install tree of a release; by default target/jumar
 
 The program of the finding is that of docs/tutorial-check.md; the timeline is that of examples/digits/streams.c.
 """
@@ -9,12 +9,13 @@ import html
 import json
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-TREE = ROOT / "target/jumar"
+TREE = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "target/jumar"
 FONT = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 DARK, LIGHT, GREY, RED, BLUE, GREEN = "#0d1117", "#e6edf3", "#8b949e", "#ff7b72", "#79c0ff", "#7ee787"
 COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#72b7b2", "#9d755d")
@@ -68,6 +69,17 @@ def finding(folder):
     return document(width, 40 + 19 * (len(lines) - 1), shapes, "A finding of jumar check: two streams use a buffer without an order")
 
 
+def outer(slices):
+    """The slices that lie in no other one of their row: a model, and not its operators."""
+    ends, kept = {}, []
+    for event in sorted(slices, key=lambda e: (e["ts"], -e["dur"])):
+        row = event["pid"], event["tid"]
+        if event["ts"] + event["dur"] > ends.get(row, -1):
+            ends[row] = event["ts"] + event["dur"]
+            kept.append(event)
+    return kept
+
+
 def timeline(folder):
     digits = ROOT / "examples/digits"
     app = compiled(digits / "streams.c", folder)
@@ -83,10 +95,11 @@ def timeline(folder):
     events = json.loads(trace.read_text())["traceEvents"]
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     slices = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) in names]
-    work = sorted((e for e in slices if names[e["pid"], e["tid"]].startswith("device")), key=lambda e: e["ts"])
-    # From the middle of the run: the first slices are those of a cold start.
-    shown = work[len(work) // 2 : len(work) // 2 + 24]
-    first, last = shown[0]["ts"], max(e["ts"] + e["dur"] for e in shown)
+    slices = outer(slices)
+    # Around an event in the middle of the run: the first slices are those of a cold start.
+    records = sorted(e["ts"] for e in events if e["ph"] == "s" and e.get("cat") == "event")
+    first = records[len(records) // 2] - 300
+    last = first + 1500
     scale, left, row = 760 / (last - first), 170, 34
     rows = sorted({(e["pid"], e["tid"]) for e in slices}, key=lambda key: (names[key].startswith("device"), names[key]))
     colours, shapes = {}, []

@@ -371,6 +371,11 @@ class Call:
             options = [size for size in BOUNDS if size * others <= most] or [dims[axis]]
             dims[axis] = self.choose(options)
             self.features.add("boundary sizes")
+        if rank > 1 and most > 20000 and self.chance(50):
+            # Several tiles along two dimensions, which may lie the other way round.
+            one = self.below(rank - 1)
+            dims = [1] * rank
+            dims[one], dims[self.between(one + 1, rank - 1)] = self.choose((33, 65, 129, 130, 257)), self.choose((31, 64, 65, 129, 140))
         if rank and empty and way == 10:
             dims[self.below(rank)] = 0
             self.features.add("empty")

@@ -124,7 +124,8 @@ def test_findings_name_files_from_the_checkout_and_survive_moved_lines(program, 
         (folder / ".git").mkdir(parents=True)
         (folder / "src").mkdir()
         (folder / "src/app.c").write_text(text)
-        compiled = ["cc", "-g", "src/app.c", "-o", "app", "-I", PREFIX / "include", "-L", LIB64, "-lascendcl"]
+        compiled = ["cc", "-g", "src/app.c", "-o", "app", "-I", HERE / "corpus", "-I", PREFIX / "include", "-L", LIB64]
+        compiled.append("-lascendcl")
         subprocess.run(compiled, cwd=folder, check=True)
         outputs = ["--sarif", "a.sarif", "--junit", "a.xml", "--code-quality", "a.json", "--annotations"]
         done = subprocess.run(

@@ -86,7 +86,8 @@ def test_steps_that_follow_build_with_the_headers_and_libraries(runner):
 
 def test_gitlab_reports_findings_as_tests_and_at_lines(runner):
     text = (ROOT / "examples/ci/gitlab.yml").read_text()
-    script = textwrap.dedent(re.search(r"  script:\n((?:    .*\n)+)", text)[1]).replace("- ", "")
+    lines = re.search(r"  script:\n((?:    - .*\n)+)", text)[1]
+    script = re.sub(r"^    - ", "", lines, flags=re.MULTILINE)
     shutil.copy(ROOT / "tests/diag/corpus/04_freed_too_early.py", runner.folder / "app.py")
     done = runner.shell(script, JUMAR_BUILD="", JUMAR_COMMAND="python app.py")
     assert done.returncode == 1, done.stderr

@@ -61,7 +61,11 @@ def distinct(array):
     return all(stride > 0 for stride, dim in zip(array.strides, array.values.shape) if dim > 1) and array.values.size > 0
 
 
-def extent(call, most=6000):
+def extent(call, most=6000, dtype=None):
+    if dtype is not None and call.below(250) == 249 and NUMPY[dtype].itemsize <= 4:
+        # So much that a result goes past the caches.
+        call.features.add("65536 elements")
+        return call.choose((((1 << 20) + 33,), (1030, 1027)))
     return call.long_shape() if call.below(64) == 63 else call.shape(most=most)
 
 
@@ -73,7 +77,7 @@ def unary(call, f, types=REAL, domain="any", rule=real, ulps=4, integers=None, o
         dtype = call.choose([one for one in types if rule(one) == one])
     # Whatever the function is defined for: everywhere it has a result, NaN as well.
     full = special is not False and call.below(5) >= 3
-    x = call.tensor(own, dtype, extent(call), "full" if full and dtype in WIDE else domain, special)
+    x = call.tensor(own, dtype, extent(call, dtype=dtype if isinstance(f, np.ufunc) else None), "full" if full and dtype in WIDE else domain, special)
     compute = rule(dtype)
     with np.errstate(all="ignore"):
         if integers is not None and compute not in WIDE and compute not in COMPLEX:
@@ -530,10 +534,10 @@ def where(call):
 
 
 def copied(call):
-    shape = extent(call)
     one, two = call.choose((*ALL, *UNSIGNED)), call.choose((*ALL, *UNSIGNED))
     if KIND[two] > KIND[one] or call.chance(50):
         two = one
+    shape = extent(call, dtype=one if NUMPY[two].itemsize <= 4 else None)
     call.tensor("selfRef", one, shape)
     y = call.tensor("src", two, call.part_of(shape), "any" if one == two else "small", False)
     with np.errstate(all="ignore"):

@@ -32,6 +32,7 @@ const PACKAGES: &str = "python3,python3-venv,python3-pip,gcc,g++,libc6-dev";
 const FILES: &[&str] = &[
     "examples/ci",
     "examples/digits",
+    "tests/diag/corpus/corpus.h",
     "tests/diag/corpus/04_freed_too_early.c",
     "tests/diag/corpus/04_freed_too_early.py",
     "tests/release/smoke.sh",

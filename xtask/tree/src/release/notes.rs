@@ -50,9 +50,40 @@ pub(super) fn text(section: &str, files: &[String]) -> String {
     text.push_str("\n`sha256sum --check SHA256SUMS` compares the files with their checksums; `*.cdx.json` list their parts and licences (CycloneDX).\n\n");
     // One level higher, as a page of its own.
     text.push_str("## Changes\n\n");
-    text.push_str(section);
+    text.push_str(&without_local_links(section));
     text.push('\n');
     text
+}
+
+/// Returns a text in which links to files of the repository are the names of these files: the page of a release has no such files.
+fn without_local_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('[') {
+        let (before, link) = rest.split_at(start);
+        plain.push_str(before);
+        let parts = link[1..].split_once("](").and_then(|(label, behind)| {
+            let (target, behind) = behind.split_once(')')?;
+            let is_local = !target.contains("://") && !label.contains(['[', ']']);
+            is_local.then_some((label, target, behind))
+        });
+        match parts {
+            Some((label, target, behind)) => {
+                if !target.ends_with(label) {
+                    plain.push_str(label);
+                    plain.push_str(": ");
+                }
+                plain.push_str(&format!("`{target}`"));
+                rest = behind;
+            }
+            None => {
+                plain.push('[');
+                rest = &link[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
 }
 
 #[cfg(test)]
@@ -71,6 +102,15 @@ mod tests {
         let error = section(CHANGELOG, "0.3.0").unwrap_err().to_string();
         assert!(error.contains("0.3.0"), "{error}");
         assert!(section("## 1.0.0\n\n## 0.9.0\n- x\n", "1.0.0").is_err());
+    }
+
+    #[test]
+    fn links_to_files_of_the_repository_become_names() {
+        let text = "- See [check.md](docs/check.md), [the page](docs/a.md#b) and [it](https://x.y/z). a[0] (b)";
+        assert_eq!(
+            without_local_links(text),
+            "- See `docs/check.md`, the page: `docs/a.md#b` and [it](https://x.y/z). a[0] (b)"
+        );
     }
 
     #[test]
