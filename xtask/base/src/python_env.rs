@@ -139,6 +139,14 @@ pub fn ensure_cmake(log: &Path) -> Result<PathBuf> {
     Ok(python.with_file_name(""))
 }
 
+/// Returns the interpreter of an environment that builds the site of the documentation, and creates it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_pages(log: &Path) -> Result<PathBuf> {
+    make("target/venv-site", "xtask/site/requirements.txt", log)
+}
+
 /// Returns the folder that an interpreter's packages are installed into.
 ///
 /// # Errors

@@ -16,10 +16,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::platform::Platform;
 use crate::progress;
 
 /// The runtime, below the root.
-const RUNTIME: &str = "lib64/libascendcl.so";
+pub(crate) const RUNTIME: &str = "lib64/libascendcl.so";
 /// The C++ library of the Graph Engine, below the root.
 const GRAPH_ENGINE: &str = "lib64/libjumar_ge.so";
 
@@ -146,6 +147,8 @@ const MARK: &str = "Implementation=Jumar";
 
 /// What the build made.
 pub(crate) struct Built {
+    /// What it runs on.
+    pub platform: Platform,
     pub runtime: PathBuf,
     pub graph_engine: PathBuf,
     /// Headers of functions that build graphs.
@@ -158,20 +161,22 @@ pub(crate) struct Built {
 
 impl Built {
     /// Finds the files in cargo's folder of a profile, and builds the C++ library above them.
-    pub fn at(folder: &Path, build: Build) -> Result<Built> {
+    pub fn at(folder: &Path, build: Build, platform: Platform) -> Result<Built> {
         let runtime = folder.join("libascendcl.so");
         let command = folder.join("jumar");
         let own = folder.join("graph-engine");
         let es_headers = own.join("es");
-        graph_engine::generate_functions(&command, &es_headers)?;
-        let graph_engine = graph_engine::build(crate::root(), &runtime, &own, &es_headers, build)?;
+        graph_engine::generate_functions(&command, &es_headers, platform)?;
+        let graph_engine =
+            graph_engine::build(crate::root(), &runtime, &own, &es_headers, build, platform)?;
         Ok(Built {
+            platform,
             runtime,
             graph_engine,
             es_headers,
             python: folder.join("libacl.so"),
             command,
-            allocator_keys: torch::build(crate::root(), &own)?,
+            allocator_keys: torch::build(crate::root(), &own, platform)?,
         })
     }
 }
@@ -183,21 +188,42 @@ pub enum Build {
     Release,
     /// Without optimization where it matters little: in less than half of the processor time, for a first look.
     Unoptimized,
+    /// Of the libraries that `cargo test` compiles, with its assertions and checks of overflow.
+    Tests,
 }
 
 impl Build {
-    /// Returns the name of cargo's profile and of its folder.
-    fn profile(self) -> &'static str {
+    /// Returns the name of cargo's profile.
+    pub fn profile(self) -> &'static str {
         match self {
             Build::Release => "release",
             Build::Unoptimized => "unoptimized",
+            Build::Tests => "dev",
+        }
+    }
+
+    /// Returns the name of the profile's folder, below cargo's target folder.
+    fn folder(self) -> &'static str {
+        match self {
+            Build::Release | Build::Unoptimized => self.profile(),
+            Build::Tests => "debug",
+        }
+    }
+
+    /// Returns where the install tree lies unless the caller names a folder, below the repository's root.
+    pub fn tree(self) -> &'static str {
+        match self {
+            Build::Release => "target/jumar",
+            Build::Unoptimized => "target/demo/jumar",
+            Build::Tests => "target/tests/jumar",
         }
     }
 
     /// Returns the option of the C++ compiler.
     pub(crate) fn cxx_level(self) -> &'static str {
         match self {
-            Build::Release => "-O2",
+            // What the library exports, and what it needs, depends on what the compiler inlines: tests look at both.
+            Build::Release | Build::Tests => "-O2",
             Build::Unoptimized => "-O0",
         }
     }
@@ -206,7 +232,7 @@ impl Build {
 /// What is built for a tree or a wheel, as arguments of cargo.
 pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"];
 
-/// Builds everything and lays out the install tree in `prefix`, by default target/jumar.
+/// Builds everything and lays out the install tree in `prefix`, by default where trees of this build lie.
 ///
 /// Returns the absolute path of the tree. A tree that was there before is replaced in one step; programs that run
 /// from it keep the files that they opened.
@@ -214,7 +240,7 @@ pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jum
 /// # Errors
 /// The build fails, or `prefix` exists and is not a tree that this command made.
 pub fn run(prefix: Option<PathBuf>, how: Build) -> Result<PathBuf> {
-    let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join("target/jumar")))?;
+    let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join(how.tree())))?;
     // What lies in target is this project's own: `gen` has written its page there before the first tree.
     if !prefix.starts_with(crate::root().join("target")) {
         replaceable(&prefix)?;
@@ -249,11 +275,16 @@ pub(crate) fn build(how: Build) -> Result<Built> {
         match how {
             Build::Release => "building the release libraries and commands",
             Build::Unoptimized => "building the libraries and commands, without optimization",
+            Build::Tests => "building the libraries and commands, as the tests are built",
         },
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
     )?;
-    Built::at(&target.join(how.profile()), how)
+    Built::at(
+        &target.join(how.folder()),
+        how,
+        Platform::of_this_machine()?,
+    )
 }
 
 /// Refuses to replace a folder that holds something else.
@@ -315,7 +346,8 @@ fn remove(folder: &Path) -> Result<()> {
 }
 
 /// Writes the whole tree into an empty folder. `source` is the repository.
-fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
+pub(crate) fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
+    let with_arch = |path: &str| with_arch(path, built.platform);
     copy_folder(&source.join("include"), &tree.join("include"))?;
     for folder in INCLUDE_FOLDERS {
         link(tree, &with_arch(folder), "include")?;
@@ -394,8 +426,8 @@ pub(crate) fn write_versions(tree: &Path) -> Result<()> {
     )
 }
 
-fn with_arch(path: &str) -> String {
-    path.replace("{arch}", std::env::consts::ARCH)
+fn with_arch(path: &str, platform: Platform) -> String {
+    path.replace("{arch}", platform.processor.name())
 }
 
 /// Makes the link `path`, which leads to `target`; both are below `tree`, and the link is relative.
@@ -572,6 +604,7 @@ mod tests {
             replaceable(&prefix).unwrap();
             let file = || self.0.join("built");
             let built = Built {
+                platform: Platform::of_this_machine().unwrap(),
                 runtime: file(),
                 graph_engine: file(),
                 es_headers: self.0.join("repo/es"),
@@ -616,20 +649,26 @@ mod tests {
     #[test]
     fn every_library_name_in_every_folder_is_its_file_also_after_a_move() {
         let small = Small::new("names");
+        let platform = Platform::of_this_machine().unwrap();
         let moved = small.0.join("elsewhere");
         fs::rename(small.install("tree"), &moved).unwrap();
         for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
             let file = fs::canonicalize(moved.join(file)).unwrap();
             for folder in LIBRARY_FOLDERS {
                 for name in names {
-                    let path = moved.join(with_arch(folder)).join(format!("lib{name}.so"));
+                    let path = moved
+                        .join(with_arch(folder, platform))
+                        .join(format!("lib{name}.so"));
                     assert_eq!(fs::canonicalize(&path).unwrap(), file, "{}", path.display());
                 }
             }
         }
         for folder in INCLUDE_FOLDERS {
             assert!(
-                moved.join(with_arch(folder)).join("acl/acl.h").is_file(),
+                moved
+                    .join(with_arch(folder, platform))
+                    .join("acl/acl.h")
+                    .is_file(),
                 "{folder}"
             );
         }

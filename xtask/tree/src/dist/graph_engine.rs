@@ -4,7 +4,6 @@
 //! C++ compiler. The library has the symbols of `libascendcl.so` as well and is an auxiliary filter of it: a program that names
 //! `-lge_runner` alone finds all functions, and still there is one runtime.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +13,7 @@ use anyhow::{Context, Result};
 
 use super::Build;
 use super::filter::{self, tool};
+use crate::platform::Platform;
 
 /// The name of the library.
 pub(crate) const FILE: &str = "libjumar_ge.so";
@@ -65,6 +65,7 @@ pub(crate) fn build(
     folder: &Path,
     functions: &Path,
     how: Build,
+    platform: Platform,
 ) -> Result<PathBuf> {
     let library = folder.join(FILE);
     if up_to_date(root, runtime, functions, &library)? {
@@ -85,7 +86,7 @@ pub(crate) fn build(
         let running: Vec<_> = jobs
             .iter()
             .map(|(unit, layout, object)| {
-                scope.spawn(|| compile(root, functions, unit, layout, object, how))
+                scope.spawn(|| compile(root, functions, unit, layout, object, how, platform))
             })
             .collect();
         running
@@ -112,7 +113,7 @@ pub(crate) fn build(
     let partial = folder.join(format!("{FILE}.new"));
     tool(
         "c++",
-        Command::new(compiler())
+        Command::new(platform.cxx())
             .args(["-shared", "-o"])
             .arg(&partial)
             .args(jobs.iter().map(|(.., object)| object))
@@ -137,7 +138,7 @@ pub(crate) fn build(
 ///
 /// # Errors
 /// The command cannot run, or it fails.
-pub(crate) fn generate_functions(command: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn generate_functions(command: &Path, folder: &Path, platform: Platform) -> Result<()> {
     let link = folder.with_file_name("gen_esb");
     let _ = fs::remove_file(&link);
     if let Some(parent) = link.parent() {
@@ -148,13 +149,11 @@ pub(crate) fn generate_functions(command: &Path, folder: &Path) -> Result<()> {
         .with_context(|| format!("cannot make {}", link.display()))?;
     tool(
         "gen_esb",
-        Command::new(&link).arg(format!("--output_dir={}", folder.display())),
+        platform
+            .run(&link)?
+            .arg(format!("--output_dir={}", folder.display())),
     )
     .map(|_| ())
-}
-
-pub(crate) fn compiler() -> OsString {
-    std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 
 /// Compiles a unit for a layout of std::string.
@@ -165,6 +164,7 @@ fn compile(
     layout: &str,
     object: &Path,
     how: Build,
+    platform: Platform,
 ) -> Result<()> {
     let folder = if unit == FUNCTIONS {
         functions.to_owned()
@@ -174,7 +174,8 @@ fn compile(
     let source = folder.join(unit).with_extension("cpp");
     tool(
         "c++",
-        Command::new(compiler())
+        Command::new(platform.cxx())
+            .args(platform.cxx_options())
             .args([
                 "-std=c++17",
                 how.cxx_level(),
