@@ -14,6 +14,7 @@ mod deny;
 mod levels;
 mod long;
 mod races;
+mod serving;
 mod steps;
 mod summary;
 mod variants;

@@ -83,7 +83,7 @@ def layer_norm_backward(call):
         call.out("gradBiasOut", dtype, g.sum(over), close(dtype, np.abs(g).sum(over)))
 
 
-def rms_norm(call, add=False, gemma=False, in_place=False):
+def rms_norm(call, add=False, gemma=False, in_place=False, bias=False):
     dtype = call.choose(FLOATS)
     lead, tail = rows(call, 1 if not add else 1)
     names = (("x1Ref", "x2Ref") if in_place else ("x1", "x2")) if add else ("x",)
@@ -96,8 +96,12 @@ def rms_norm(call, add=False, gemma=False, in_place=False):
     axes = tuple(range(len(lead), len(lead) + len(tail)))
     rstd = 1 / np.sqrt((total * total).mean(axes, keepdims=True) + e)
     y = total * rstd * ((1 + gamma) if gemma else gamma)
+    size = np.abs(y)
+    beta = optional(call, "betaOptional", dtype, tail) if bias else None
+    if beta is not None:
+        y, size = y + beta, size + np.abs(beta)
     low = 0
-    check = near(16, low, 1e-6 * (1 + np.abs(y)) + (low * np.abs(rstd) * np.abs(gamma + gemma) * (0.5 if add else 0)))
+    check = near(16, low, 1e-6 * (1 + size) + (low * np.abs(rstd) * np.abs(gamma + gemma) * (0.5 if add else 0)))
     call.out("rstdOut", "float32", rstd, near(64, low if add else 0))
     if in_place:
         call.update("x1Ref", y, check)
@@ -406,6 +410,7 @@ NORMS.add("LayerNormBackward", layer_norm_backward)
 NORMS.add("RmsNorm", rms_norm)
 NORMS.add("GemmaRmsNorm", rms_norm, gemma=True)
 NORMS.add("AddRmsNorm", rms_norm, add=True)
+NORMS.add("AddRmsNormBias", rms_norm, add=True, bias=True)
 NORMS.makers["aclnnInplaceAddRmsNorm"] = lambda call: rms_norm(call, add=True, in_place=True)
 NORMS.add("RmsNormGrad", rms_norm_grad)
 NORMS.add("AddLayerNorm", add_layer_norm)

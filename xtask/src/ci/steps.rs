@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
-use super::{Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, races, variants};
+use super::{
+    Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, races, serving, variants,
+};
 use crate::{dist, progress, python_env};
 
 /// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
@@ -320,6 +322,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: long::pytorch_operators,
+    },
+    Step {
+        name: "vllm",
+        what: "vLLM with its plug-in for Ascend devices, on small models, in each mode (downloads 4 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: serving::vllm,
     },
     Step {
         name: "variants",

@@ -24,6 +24,7 @@ pub mod model_config;
 pub mod mspti;
 pub mod prof;
 pub mod rtc;
+pub mod rts;
 pub mod securec;
 pub mod single_op;
 pub mod source_location;

@@ -21,6 +21,7 @@ mod images;
 mod index;
 mod joined;
 mod latent;
+mod latent_cache;
 mod layouts;
 mod linalg;
 mod lora;
@@ -76,6 +77,7 @@ static TABLES: &[&Table] = &[
     images::TABLE,
     joined::TABLE,
     latent::TABLE,
+    latent_cache::TABLE,
     layouts::TABLE,
     linalg::TABLE,
     lora::TABLE,

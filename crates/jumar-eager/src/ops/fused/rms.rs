@@ -275,7 +275,21 @@ fn added(cx: &mut Cx<'_>, one: &str, two: &str, sum: &str) -> Result<Operands, R
 }
 
 pub(super) fn add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let operands = added(cx, "x1", "x2", "xOut")?;
+    add_to(cx, operands)
+}
+
+pub(super) fn add_bias(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let mut operands = added(cx, "x1", "x2", "xOut")?;
+    let beta = cx.optional("betaOptional")?;
+    if let Some(beta) = &beta {
+        cx.check_types(beta, FLOATS)?;
+    }
+    operands.parameter(cx, BETA, beta)?;
+    add_to(cx, operands)
+}
+
+fn add_to(cx: &mut Cx<'_>, mut operands: Operands) -> Result<(), Refusal> {
     let out = cx.out("yOut")?;
     operands.output(cx, Y, Some(out))?;
     let rstd = filled(cx, "rstdOut")?;

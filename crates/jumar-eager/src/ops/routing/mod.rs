@@ -23,6 +23,8 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnMoeGatingTopKSoftmax", gating::softmax),
     ("aclnnMoeGatingTopKSoftmaxV2", gating::softmax_v2),
     ("aclnnMoeInitRouting", permute::init),
+    // The name under which vLLM's plug-in calls the third form.
+    ("aclnnMoeInitRoutingCustom", permute::init_v3),
     ("aclnnMoeInitRoutingQuantV2", permute::init_quant_v2),
     ("aclnnMoeInitRoutingV2", permute::init_v2),
     ("aclnnMoeInitRoutingV2Grad", combine::init_v2_grad),
