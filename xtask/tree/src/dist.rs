@@ -1,10 +1,11 @@
 //! `cargo xtask dist`: builds Jumar and lays out the install tree.
 //!
 //! The tree has the shape of the toolkit that programs were written for, so that an unmodified Makefile, CMakeLists.txt or
-//! run script finds what it looks for. It holds no absolute path and can be moved. There are two library files: the runtime,
-//! and the C++ classes of the Graph Engine above it. Every other name, in every folder, is a symbolic link to one of them, so
+//! run script finds what it looks for. It holds no absolute path and can be moved. There are three library files: the runtime,
+//! and above it the C++ classes of the Graph Engine and of the transformer library. Every other name, in every folder, is a symbolic link to one of them, so
 //! that a process has one runtime whichever name it used.
 
+pub(crate) mod atb;
 pub(crate) mod filter;
 pub(crate) mod graph_engine;
 pub(crate) mod torch;
@@ -22,6 +23,8 @@ use crate::progress;
 const RUNTIME: &str = "lib64/libascendcl.so";
 /// The C++ library of the Graph Engine, below the root.
 const GRAPH_ENGINE: &str = "lib64/libjumar_ge.so";
+/// The C++ library of transformers, below the root.
+const TRANSFORMERS: &str = "lib64/libatb.so";
 
 /// Folders in which programs look for libraries. `{arch}` is the machine's.
 const LIBRARY_FOLDERS: &[&str] = &[
@@ -148,6 +151,7 @@ const MARK: &str = "Implementation=Jumar";
 pub(crate) struct Built {
     pub runtime: PathBuf,
     pub graph_engine: PathBuf,
+    pub transformers: PathBuf,
     /// Headers of functions that build graphs.
     pub es_headers: PathBuf,
     pub python: PathBuf,
@@ -165,9 +169,11 @@ impl Built {
         let es_headers = own.join("es");
         graph_engine::generate_functions(&command, &es_headers)?;
         let graph_engine = graph_engine::build(crate::root(), &runtime, &own, &es_headers, build)?;
+        let transformers = atb::build(crate::root(), &runtime, &own, build)?;
         Ok(Built {
             runtime,
             graph_engine,
+            transformers,
             es_headers,
             python: folder.join("libacl.so"),
             command,
@@ -327,8 +333,13 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
 
     copy(&built.runtime, &tree.join(RUNTIME))?;
     copy(&built.graph_engine, &tree.join(GRAPH_ENGINE))?;
+    copy(&built.transformers, &tree.join(TRANSFORMERS))?;
     for folder in LIBRARY_FOLDERS {
-        for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
+        for (names, file) in [
+            (LIBRARY_NAMES, RUNTIME),
+            (GRAPH_ENGINE_NAMES, GRAPH_ENGINE),
+            (&["atb"][..], TRANSFORMERS),
+        ] {
             for name in names {
                 let path = format!("{}/lib{name}.so", with_arch(folder));
                 if path != file {
@@ -574,6 +585,7 @@ mod tests {
             let built = Built {
                 runtime: file(),
                 graph_engine: file(),
+                transformers: file(),
                 es_headers: self.0.join("repo/es"),
                 python: file(),
                 command: file(),

@@ -14,7 +14,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::dist::filter::{self, tool};
-use crate::dist::graph_engine;
+use crate::dist::{atb, graph_engine};
 use crate::{dist, progress, python_env};
 
 /// What a portable wheel is built against: Debian 10, Ubuntu 20.04, RHEL 8 and everything newer.
@@ -62,6 +62,7 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
             stage.join("acl.abi3.so"),
             stage.join(TREE).join("lib64/libascendcl.so"),
             stage.join(TREE).join("lib64").join(graph_engine::FILE),
+            stage.join(TREE).join("lib64").join(atb::FILE),
             stage.join(TREE).join("bin/jumar"),
             stage.join(TREE).join(dist::torch::FILE),
         ],
@@ -74,6 +75,7 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
     let standard = newest_version(
         &[
             stage.join(TREE).join("lib64").join(graph_engine::FILE),
+            stage.join(TREE).join("lib64").join(atb::FILE),
             stage.join(TREE).join(dist::torch::FILE),
         ],
         "GLIBCXX_",
@@ -174,11 +176,14 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::copy(&built.runtime, &runtime)?;
     let graph_engine = runtime.with_file_name(graph_engine::FILE);
     dist::copy(&built.graph_engine, &graph_engine)?;
+    let transformers = runtime.with_file_name(atb::FILE);
+    dist::copy(&built.transformers, &transformers)?;
     for file in [
         &stage.join("acl.abi3.so"),
         &tree.join("bin/jumar"),
         &runtime,
         &graph_engine,
+        &transformers,
     ] {
         // Names of functions stay, for stack traces; lines of source do not travel.
         tool(
