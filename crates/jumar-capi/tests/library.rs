@@ -31,6 +31,16 @@ const EXTRA: &[&str] = &[
     "jumar_ge_run",
     "jumar_ge_run_async",
     "jumar_ge_set_custom",
+    // What the library of transformers calls.
+    "jumar_atb_create",
+    "jumar_atb_destroy",
+    "jumar_atb_describe",
+    "jumar_atb_infer",
+    "jumar_atb_setup",
+    "jumar_atb_execute",
+    "jumar_atb_prepare",
+    "jumar_atb_run",
+    "jumar_atb_refuse",
 ];
 
 /// What it may need. The loader belongs to libc: thread-local variables are found through it.

@@ -148,6 +148,14 @@ pub(super) const ALL: &[Step] = &[
         run: ge,
     },
     Step {
+        name: "atb",
+        what: "operations of the transformer library against NumPy, and its objects",
+        part: None,
+        needs: &["dist"],
+        uses: Uses::Nothing,
+        run: atb,
+    },
+    Step {
         name: "diag",
         what: "programs with a mistake each, and what jumar check says of them",
         part: None,
@@ -723,6 +731,10 @@ fn wheel(job: &Job) -> Result<Outcome> {
 
 fn ge(job: &Job) -> Result<Outcome> {
     job.pytest("tests/ge")
+}
+
+fn atb(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/atb")
 }
 
 fn models(job: &Job) -> Result<Outcome> {

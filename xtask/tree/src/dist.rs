@@ -1,10 +1,11 @@
 //! `cargo xtask dist`: builds Jumar and lays out the install tree.
 //!
 //! The tree has the shape of the toolkit that programs were written for, so that an unmodified Makefile, CMakeLists.txt or
-//! run script finds what it looks for. It holds no absolute path and can be moved. There are two library files: the runtime,
-//! and the C++ classes of the Graph Engine above it. Every other name, in every folder, is a symbolic link to one of them, so
+//! run script finds what it looks for. It holds no absolute path and can be moved. There are three library files: the runtime,
+//! and above it the C++ classes of the Graph Engine and of the transformer library. Every other name, in every folder, is a symbolic link to one of them, so
 //! that a process has one runtime whichever name it used.
 
+pub(crate) mod atb;
 pub(crate) mod filter;
 pub(crate) mod graph_engine;
 pub(crate) mod torch;
@@ -23,6 +24,8 @@ use crate::progress;
 pub(crate) const RUNTIME: &str = "lib64/libascendcl.so";
 /// The C++ library of the Graph Engine, below the root.
 const GRAPH_ENGINE: &str = "lib64/libjumar_ge.so";
+/// The C++ library of transformers, below the root.
+const TRANSFORMERS: &str = "lib64/libatb.so";
 
 /// Folders in which programs look for libraries. `{arch}` is the machine's.
 const LIBRARY_FOLDERS: &[&str] = &[
@@ -151,6 +154,7 @@ pub(crate) struct Built {
     pub platform: Platform,
     pub runtime: PathBuf,
     pub graph_engine: PathBuf,
+    pub transformers: PathBuf,
     /// Headers of functions that build graphs.
     pub es_headers: PathBuf,
     pub python: PathBuf,
@@ -169,10 +173,12 @@ impl Built {
         graph_engine::generate_functions(&command, &es_headers, platform)?;
         let graph_engine =
             graph_engine::build(crate::root(), &runtime, &own, &es_headers, build, platform)?;
+        let transformers = atb::build(crate::root(), &runtime, &own, build, platform)?;
         Ok(Built {
             platform,
             runtime,
             graph_engine,
+            transformers,
             es_headers,
             python: folder.join("libacl.so"),
             command,
@@ -359,8 +365,13 @@ pub(crate) fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
 
     copy(&built.runtime, &tree.join(RUNTIME))?;
     copy(&built.graph_engine, &tree.join(GRAPH_ENGINE))?;
+    copy(&built.transformers, &tree.join(TRANSFORMERS))?;
     for folder in LIBRARY_FOLDERS {
-        for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
+        for (names, file) in [
+            (LIBRARY_NAMES, RUNTIME),
+            (GRAPH_ENGINE_NAMES, GRAPH_ENGINE),
+            (&["atb"][..], TRANSFORMERS),
+        ] {
             for name in names {
                 let path = format!("{}/lib{name}.so", with_arch(folder));
                 if path != file {
@@ -607,6 +618,7 @@ mod tests {
                 platform: Platform::of_this_machine().unwrap(),
                 runtime: file(),
                 graph_engine: file(),
+                transformers: file(),
                 es_headers: self.0.join("repo/es"),
                 python: file(),
                 command: file(),

@@ -15,7 +15,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::dist::filter::{self, tool};
-use crate::dist::graph_engine;
+use crate::dist::{atb, graph_engine};
 use crate::platform::{PORTABLE_GLIBC, PORTABLE_GLIBCXX, Platform, source_date};
 use crate::release::materials::Materials;
 use crate::release::strip;
@@ -106,6 +106,7 @@ pub(crate) fn pack(built: &dist::Built, out: &Path, date: u64, log: &Path) -> Re
 fn platform_tag(platform: Platform, stage: &Path) -> Result<String> {
     let libraries_in_cpp = [
         stage.join(TREE).join("lib64").join(graph_engine::FILE),
+        stage.join(TREE).join("lib64").join(atb::FILE),
         stage.join(TREE).join(dist::torch::FILE),
     ];
     let mut files = vec![
@@ -204,11 +205,14 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::copy(&built.runtime, &runtime)?;
     let graph_engine = runtime.with_file_name(graph_engine::FILE);
     dist::copy(&built.graph_engine, &graph_engine)?;
+    let transformers = runtime.with_file_name(atb::FILE);
+    dist::copy(&built.transformers, &transformers)?;
     for file in [
         &stage.join("acl.abi3.so"),
         &tree.join("bin/jumar"),
         &runtime,
         &graph_engine,
+        &transformers,
     ] {
         strip(built.platform, file)?;
     }

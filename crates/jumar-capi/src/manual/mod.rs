@@ -5,6 +5,7 @@
 
 pub mod aclnn;
 pub mod allocator;
+pub mod atb;
 pub mod callback;
 pub mod capture;
 pub mod dump;
