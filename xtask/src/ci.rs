@@ -9,6 +9,7 @@ mod calls;
 mod deny;
 mod levels;
 mod long;
+mod mindspore;
 mod races;
 mod steps;
 mod summary;

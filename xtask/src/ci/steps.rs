@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
-use super::{Job, Outcome, Part, Step, Uses, calls, deny, levels, long, races, variants};
+use super::{
+    Job, Outcome, Part, Step, Uses, calls, deny, levels, long, mindspore, races, variants,
+};
 use crate::{progress, python_env};
 
 /// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
@@ -320,6 +322,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: long::pytorch_operators,
+    },
+    Step {
+        name: "mindspore",
+        what: "MindSpore trains networks as its CPU does, and its documentation's examples, against the stored table (downloads 0.8 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: mindspore::run,
     },
     Step {
         name: "variants",

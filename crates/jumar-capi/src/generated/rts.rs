@@ -17,4 +17,8 @@ raw::stubs! {
     fn rtKernelLaunch(stubFunc: *const c_void, blockDim: u32, args: *mut c_void, argsSize: u32, smDesc: *mut c_void, stm: *mut c_void) -> i32 = stub_value(207000);
     /// Returns the address by which cores synchronise with each other.
     fn rtGetC2cCtrlAddr(addr: *mut u64, len: *mut u32) -> i32 = stub_value(207000);
+    /// Unregisters a binary of kernels.
+    fn rtDevBinaryUnRegister(handle: *mut c_void) -> i32 = stub_value(207000);
+    /// Launches a registered kernel with the arguments that were set for it.
+    fn rtLaunch(stubFunc: *const c_void) -> i32 = stub_value(207000);
 }

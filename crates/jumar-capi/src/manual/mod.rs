@@ -10,6 +10,7 @@ pub mod capture;
 pub mod dump;
 pub mod dvpp;
 pub mod error;
+pub mod hal;
 pub mod hccl;
 pub mod himpi;
 pub mod hooks;

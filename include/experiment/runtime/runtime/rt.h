@@ -63,6 +63,20 @@ ACL_FUNC_VISIBILITY rtError_t rtKernelLaunch(
  */
 ACL_FUNC_VISIBILITY rtError_t rtGetC2cCtrlAddr(uint64_t *addr, uint32_t *len);
 
+/**
+ * Unregisters a binary of kernels.
+ * @param handle [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtDevBinaryUnRegister(void *handle);
+
+/**
+ * Launches a registered kernel with the arguments that were set for it.
+ * @param stubFunc [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtLaunch(const void *stubFunc);
+
 #ifdef __cplusplus
 }
 #endif
