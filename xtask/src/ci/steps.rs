@@ -9,7 +9,8 @@ use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
 use super::{
-    Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, races, serving, variants,
+    Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, mindspore, races, serving,
+    variants,
 };
 use crate::{dist, progress, python_env};
 
@@ -338,6 +339,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: serving::vllm,
+    },
+    Step {
+        name: "mindspore",
+        what: "MindSpore trains networks as its CPU does, and its documentation's examples, against the stored table (downloads 0.8 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: mindspore::run,
     },
     Step {
         name: "variants",

@@ -22,6 +22,9 @@ use crate::progress;
 
 /// The runtime, below the root.
 pub(crate) const RUNTIME: &str = "lib64/libascendcl.so";
+/// The folder of the libraries in `LD_LIBRARY_PATH`: a link to `lib64`. Programs, MindSpore among them, stop unless the path by which
+/// the runtime was loaded contains the word `cann` or `latest`, which the path of a toolkit does.
+pub(crate) const LIBRARIES: &str = "cann/lib64";
 /// The C++ library of the Graph Engine, below the root.
 const GRAPH_ENGINE: &str = "lib64/libjumar_ge.so";
 /// The C++ library of transformers, below the root.
@@ -366,6 +369,7 @@ pub(crate) fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     copy(&built.runtime, &tree.join(RUNTIME))?;
     copy(&built.graph_engine, &tree.join(GRAPH_ENGINE))?;
     copy(&built.transformers, &tree.join(TRANSFORMERS))?;
+    link(tree, LIBRARIES, "lib64")?;
     for folder in LIBRARY_FOLDERS {
         for (names, file) in [
             (LIBRARY_NAMES, RUNTIME),
@@ -531,8 +535,8 @@ if [ -n "$_jumar_here" ]; then
     export ASCEND_OPP_PATH="$_jumar_here/opp"
     # A folder that stands at the head already is not added again.
     case ":${LD_LIBRARY_PATH:-}:" in
-        ":$_jumar_here/lib64:"*) ;;
-        *) LD_LIBRARY_PATH="$_jumar_here/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
+        ":$_jumar_here/cann/lib64:"*) ;;
+        *) LD_LIBRARY_PATH="$_jumar_here/cann/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
     esac
     case ":${PYTHONPATH:-}:" in
         ":$_jumar_here/python/site-packages:"*) ;;
@@ -737,10 +741,10 @@ mod tests {
             assert_eq!(sourced(&script, "$ASCEND_HOME_PATH", None), here);
             assert_eq!(
                 sourced(&script, "$LD_LIBRARY_PATH", None),
-                format!("{here}/lib64")
+                format!("{here}/{LIBRARIES}")
             );
             let held = sourced(&script, "$LD_LIBRARY_PATH", Some("/a:/b"));
-            assert_eq!(held, format!("{here}/lib64:/a:/b"));
+            assert_eq!(held, format!("{here}/{LIBRARIES}:/a:/b"));
             assert_eq!(
                 sourced(&script, "$PYTHONPATH", None),
                 format!("{here}/python/site-packages")

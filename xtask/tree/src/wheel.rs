@@ -23,8 +23,8 @@ use crate::{dist, progress, python_env};
 
 /// A wheel above this has something in it that does not belong there.
 const LARGEST: u64 = 32 << 20;
-/// Where the tree lies in the wheel.
-const TREE: &str = "jumar/tree";
+/// Where the tree lies in the wheel. Programs look for this word in the path of the runtime, as for [`dist::LIBRARIES`].
+const TREE: &str = "jumar/cann";
 
 /// What `cargo xtask wheel` takes.
 #[derive(clap::Args)]
@@ -310,7 +310,10 @@ fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
         &info.join("entry_points.txt"),
         "[console_scripts]\njumar = jumar._command:jumar\natc = jumar._command:atc\n",
     )?;
-    dist::write(&info.join("top_level.txt"), "acl\njumar\njumar_torch\n")
+    dist::write(
+        &info.join("top_level.txt"),
+        "acl\nhccl\njumar\njumar_torch\n",
+    )
 }
 
 /// bin/atc of a wheel.

@@ -11,6 +11,7 @@ pub mod capture;
 pub mod dump;
 pub mod dvpp;
 pub mod error;
+pub mod hal;
 pub mod hccl;
 pub mod himpi;
 pub mod hooks;
