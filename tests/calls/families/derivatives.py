@@ -43,7 +43,7 @@ def close(dtype, scale=1.0, more=1.0):
 # Norms.
 
 def layer_norm_grad(call, deep):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, n = call.choose((1, 3, 17, 130)), call.choose((1, 5, 16, 65, 300, 1025))
     dy = small(call, "dy", dtype, (rows, n))
     one, two = (small(call, name, dtype, (rows, n)) for name in (("x", "gx") if deep else ("x1", "x2")))
@@ -78,13 +78,13 @@ def statistics(call, x, axes, names=("mean", "invstd"), e=1e-3):
 
 
 def norm_sums(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, _ = channels(call, dtype, "x")
     call.out("sum", "float32", x.sum(axes), near(4, 0, 4e-6 * np.abs(x).sum(axes))), call.out("squareSum", "float32", (x * x).sum(axes), near(16))
 
 
 def norm_sums_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, view = channels(call, dtype)
     g = small(call, "gradOut", dtype, x.shape)
     mean, rstd = statistics(call, x, axes)
@@ -98,7 +98,7 @@ def norm_sums_backward(call):
 
 
 def norm_element_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, view = channels(call, dtype)
     g = small(call, "gradOut", dtype, x.shape)
     mean, rstd = statistics(call, x, axes)
@@ -131,7 +131,7 @@ def norm_gather(call):
 
 
 def batch_norm_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, view = channels(call, dtype)
     g = small(call, "gradOut", dtype, x.shape)
     training = call.set("training", call.chance(60))
@@ -152,7 +152,7 @@ def batch_norm_backward(call):
 
 
 def group_norm_swish_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     n, groups, each, space = call.between(1, 2), call.between(1, 2), call.between(1, 2), call.choose((1, 3, 4))
     c = groups * each
     x, dy = small(call, "x", dtype, (n, c, space + 1)), small(call, "dy", dtype, (n, c, space + 1))
@@ -176,7 +176,7 @@ def group_norm_swish_grad(call):
 
 
 def instance_norm(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     n, c, space = call.between(1, 3), call.choose((1, 3)), (call.choose((1, 4, 5)), call.choose((2, 5)))
     last = call.set("dataFormat", call.choose(("NCHW", "NHWC"))) == "NHWC"
     x = small(call, "x", dtype, (n, *space, c) if last else (n, c, *space))
@@ -210,7 +210,7 @@ def images(call, dims):
 
 def pool_back(call, dims, unpool=False):
     """Gradients of what was chosen by indices."""
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape, outs = images(call, dims), [call.choose((1, 2, 3)) for _ in range(dims)]
     small_, large = (shape[:2] + tuple(min(o, s) for o, s in zip(outs, shape[2:]))), shape
     count, area = math.prod(small_[2:]), math.prod(large[2:])
@@ -237,7 +237,7 @@ def pool_back(call, dims, unpool=False):
 
 
 def max_pool(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
     pads = [call.below(k) for k in kernel * 2]
     x = small(call, "self", dtype, (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel)))
@@ -297,7 +297,7 @@ def grid(call, dims, backward=False):
 
 
 def circular(call, dims, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.between(1, 2), call.between(1, 2), *(call.choose((2, 3, 5)) for _ in range(dims)))
     widths, pads = [(0, 0)] * len(shape), []
     for index in range(dims):
@@ -316,7 +316,7 @@ def circular(call, dims, backward=False):
 
 
 def scaled_resize(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.between(1, 2), call.between(1, 2), call.choose((1, 3, 4)), call.choose((2, 4, 5)))
     scales = [call.choose((0.5, 1.0, 1.5, 2.0, 3.0)) for _ in range(2)]
     outs = [max(int(size * scale), 1) for size, scale in zip(shape[2:], scales)]
@@ -364,7 +364,7 @@ def deformed(x, w, right, down, factor, bias, kernel, stride, pad, dilation, gro
 
 
 def deformable(call, backward=False):
-    dtype = call.choose(FLOATS) if not backward else "float32"
+    dtype = call.float_type() if not backward else "float32"
     groups, sharing = call.choose(((1, 1), (2, 1), (1, 2)))
     c, outs, n = 2, groups * call.between(1, 2), 1 if backward else call.between(1, 2)
     kernel, stride, pad, dilation = ([call.choose(options) for _ in range(2)] for options in ((1, 2), (1, 2), (0, 1), (1,)))
@@ -446,7 +446,7 @@ def exp_segsum(x):
 
 
 def segments(call, backward=False):
-    dtype = call.choose(FLOATS) if not backward else "float32"
+    dtype = call.float_type() if not backward else "float32"
     x = wide(call.some(dtype, (*call.shape(0, 2, 6, empty=False), call.choose((1, 2, 5, 7))), "unit", False))
     y = exp_segsum(x)
     if not backward:
@@ -459,7 +459,7 @@ def segments(call, backward=False):
 
 
 def modulate(call, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     batch, rows, width = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 4, 33))
     if not backward:
         x = small(call, "self", dtype, (batch, rows, width))
@@ -476,7 +476,7 @@ def modulate(call, backward=False):
 
 
 def channel_scale(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     a, b, c = call.between(1, 3), call.choose((1, 3)), call.choose((1, 4, 9))
     x, factor = small(call, "x", dtype, (a, b, c)), small(call, "scale", dtype, (b, c))
     bias = optional(call, "bias", dtype, (b, c))
@@ -485,7 +485,7 @@ def channel_scale(call):
 
 
 def split_qkv(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     b, t, heads, d = call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((1, 4, 16))
     x, bias = small(call, "qkv", dtype, (b, t, 3 * heads * d)), small(call, "qkvBias", dtype, (3 * heads * d,))
     call.set("numHeads", heads)
@@ -495,7 +495,7 @@ def split_qkv(call):
 
 
 def biased_softmax(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     b, w, heads, s, t = call.between(1, 2), call.between(1, 3), call.between(1, 2), call.choose((1, 4, 17, 130)), call.choose((1, 5, 33))
     x, bias = small(call, "x", dtype, (b, w, heads, s, t)), small(call, "relativePosBias", dtype, (heads, s, t))
     mask = optional(call, "attenMaskOptional", dtype, (w, s, t))
@@ -506,7 +506,7 @@ def biased_softmax(call):
 
 
 def fused_product(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     m, k, n = call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 5, 33))
     kind = call.set("fusedOpType", call.choose(("", "add", "mul", "relu", "gelu_tanh")))
     x, y = small(call, "x1", dtype, (m, k)), small(call, "x2", dtype, (k, n))
@@ -559,7 +559,7 @@ def written(array, wanted, check):
 
 
 def filters(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, n = call.choose((1, 4)), call.choose((2, 17, 65))
     order = np.argsort(call.some("float32", (rows, n), "normal", False), 1, kind="stable")
     x = wide(call.tensor("logits", dtype, values=(order - n // 2) / 8))
@@ -594,7 +594,7 @@ def merge(prev, cur):
 
 
 def ring(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     s, b, n, d = call.choose((1, 3, 17, 130)), call.between(1, 2), call.between(1, 3), call.choose((8, 16))
     held = []
     for side in ("prev", "cur"):
@@ -614,7 +614,7 @@ def ring(call):
 
 
 def attention_update(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     count, rows, d = call.between(1, 4), call.choose((1, 5, 17, 130)), call.choose((8, 16, 64))
     lse = [call.tensor("lse", "float32", (rows,), "small", False, listed=True) for _ in range(count)]
     outs = [call.tensor("localOut", dtype, (rows, d), "small", False, listed=True) for _ in range(count)]
@@ -629,7 +629,7 @@ def attention_update(call):
 
 
 def compressed(call, backward=False):
-    dtype = call.choose(FLOATS) if not backward else "float32"
+    dtype = call.float_type() if not backward else "float32"
     block, stride = 4, 2
     rows, heads, d = call.choose((4, 7, 12)), call.between(1, 2), call.choose((1, 3))
     cut = call.between(0, rows)

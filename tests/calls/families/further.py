@@ -22,7 +22,7 @@ def flat_axes(x, axis):
 
 def convolution_backward(call):
     dims = call.choose((2, 1, 3))
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     groups = call.choose((1, 1, 2))
     ins, outs = groups * call.between(1, 4), groups * call.between(1, 5)
     kernel, stride, dilation = ([call.choose(options) for _ in range(dims)] for options in ((1, 2, 3), (1, 2, 3), (1, 1, 2)))
@@ -78,7 +78,7 @@ def convolution_backward(call):
 
 
 def adaptive_max(call, dims):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = image(call, dims)
     outs = [call.choose((1, 2, 3)) for _ in range(dims)]
     count = math.prod(shape)
@@ -131,7 +131,7 @@ def equal(call):
 
 
 def leaky_relu_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = extent(call)
     g, x = wide(call.tensor("gradOutput", dtype, shape, "small", False)), wide(call.tensor("self", dtype, shape, "small", False))
     slope = float(call.scalar("negativeSlope", "float32", call.choose((0.25, 0.0, 0.5, 2.0))))
@@ -140,7 +140,7 @@ def leaky_relu_backward(call):
 
 
 def kl_target(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 4, 2000, empty=False)
     reduction = call.set("reduction", call.choose((0, 1, 2)))
     log = call.set("logTarget", call.chance(50))
@@ -152,7 +152,7 @@ def kl_target(call):
 
 
 def mean_v2(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 5, 3000, empty=False)
     x = wide(call.tensor("self", dtype, shape, "small", False))
     axes = [axis for axis in range(len(shape)) if call.chance(50)]
@@ -165,7 +165,7 @@ def mean_v2(call):
 
 
 def scaled_masked_softmax(call, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.between(1, 2), call.between(1, 3), call.choose((32, 64, 96)), call.choose((32, 64, 128)))
     mask_shape = (shape[0] if call.chance(50) else 1, shape[1] if call.chance(50) else 1, *shape[2:])
     first = wide(call.tensor("gradOutput" if backward else "x", dtype, shape, "small", False))
@@ -185,7 +185,7 @@ def scaled_masked_softmax(call, backward=False):
 
 
 def rotary_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     mode = call.set("mode", call.choose((0, 1, 2)))
     shape = (call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((4, 8, 64)))
     angles = (1, shape[1], 1, shape[3])
@@ -200,7 +200,7 @@ def rotary_grad(call):
 
 
 def cross_entropy_with_logits(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.choose((1, 3, 17, 65)), call.choose((1, 5, 17, 129, 1025)))
     x, t = wide(call.tensor("features", dtype, shape, "small", False)), wide(call.tensor("labels", dtype, shape, "prob", False))
     p = np.exp(x - x.max(1, keepdims=True))
@@ -279,7 +279,7 @@ def qr(call):
 
 
 def unfold_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = list(call.shape(1, 4, 300, empty=False))
     axis = call.below(len(shape))
     shape[axis] = call.choose((1, 4, 7, 16))
@@ -316,7 +316,7 @@ def lstm_cell(call):
 
 
 def dropout_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     g = wide(call.tensor("gradOutput" if "gradOutput" in call.kinds else "gradY", dtype, call.shape(1, 4, 2000, empty=False), "small", False))
     mask = call.tensor("mask", "uint8", values=call.some("uint8", (-(-g.size // 128) * 16,), "any", False))
     scale = call.set("scale", call.choose((2.0, 1.25)))
@@ -325,7 +325,7 @@ def dropout_backward(call):
 
 
 def chunk_cat(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     chunks = call.choose((1, 2, 3))
     axis = 0
     tail = call.shape(0, 2, 20, empty=False)
@@ -350,7 +350,7 @@ def expert_tokens(call):
 
 
 def gating(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, experts = call.choose((1, 3, 17, 130)), call.choose((2, 5, 8, 17, 64))
     x = wide(call.tensor("x", dtype, values=wide(call.some(dtype, (rows, experts), "normal", False)) + np.arange(experts) * (0.01 if dtype == "float32" else 0)))
     k = call.set("k", call.between(1, experts))
@@ -370,7 +370,7 @@ def gating(call):
 
 
 def permute_tokens(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, width, k = call.choose((1, 3, 17, 64)), call.choose((1, 8, 33)), call.choose((1, 2, 4))
     x = call.tensor("tokens", dtype, (tokens, width), "small", False)
     experts = call.some("int32", (tokens, k), "any", False).astype(np.int64) % 7
@@ -382,7 +382,7 @@ def permute_tokens(call):
 
 
 def repeat_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = list(call.shape(1, 3, 100, empty=False))
     axis = call.below(len(shape))
     counts = np.abs(call.some("int64", (shape[axis],), "small", False))
@@ -398,7 +398,7 @@ def repeat_grad(call):
 
 
 def transposed_product(call, nz=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     b, m, k, n = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 4, 33))
     first, after = call.choose(((0, 1, 2), (1, 0, 2))), (1, 0, 2)
     x = wide(call.tensor("x1", dtype, (b, m, k) if first == (0, 1, 2) else (m, b, k), "small", False))
@@ -509,7 +509,7 @@ def multinomial(call):
 
 
 def conv_depthwise(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     c, m = call.between(1, 4), call.between(1, 2)
     kernel, stride, pad, dilation = ([call.choose(options) for _ in range(2)] for options in ((1, 2, 3), (1, 2), (0, 1), (1, 2)))
     size = [max(call.choose((3, 5, 9)), d * (k - 1) + 1) for d, k in zip(dilation, kernel)]
@@ -528,7 +528,7 @@ def conv_depthwise(call):
 
 
 def conv_tbc(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     t, b, c, o, k = call.choose((3, 5, 9)), call.between(1, 3), call.between(1, 4), call.between(1, 5), call.choose((1, 2, 3))
     x, w = wide(call.tensor("self", dtype, (t, b, c), "small", False)), wide(call.tensor("weight", dtype, (k, c, o), "small", False))
     bias = wide(call.tensor("bias", dtype, (o,), "small", False))
