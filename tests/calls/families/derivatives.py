@@ -10,6 +10,7 @@ from maker import FLOATS, near, wide
 
 from . import Family
 from .activations import sigmoid
+from .further import reflected_at
 from .networks import optional, softmax
 from .others import low
 from .windows import convolve
@@ -250,7 +251,7 @@ def max_pool(call):
 
 def grid_at(v, size, aligned, padding):
     at = (v + 1) / 2 * (size - 1) if aligned else ((v + 1) * size - 1) / 2
-    return np.clip(at, 0, size - 1) if padding == 1 else at
+    return np.clip(at, 0, size - 1) if padding == 1 else reflected_at(at, size, aligned) if padding == 2 else at
 
 
 def sampled(x, grid, aligned, padding):
@@ -275,8 +276,12 @@ def grid(call, dims, backward=False):
     x = wide(call.some("float32", (n, c, *size), "small", False))
     # Positions that are not where the interpolation has a kink.
     at = np.round(wide(call.some("float32", (n, *own, dims), "within", False)) * 16) / 16 * 0.9 + 0.013
-    aligned, padding = call.chance(50), call.choose((0, 1))
+    aligned, padding = call.chance(50), call.choose((0, 1, 2))
     if padding == 1:
+        at = at * 0.4
+    elif padding == 2 and not backward:
+        at = at * 1.6
+    elif padding == 2:
         at = at * 0.4
     call.set("interpolationMode", 0), call.set("paddingMode", padding), call.set("alignCorners", aligned)
     x, at = wide(call.tensor("input", "float32", values=x)), wide(call.tensor("grid", "float32", values=at))
@@ -291,7 +296,7 @@ def grid(call, dims, backward=False):
     kinks = np.zeros(at.shape, bool)
     for axis in range(dims):
         where = grid_at(at[..., dims - 1 - axis], size[axis], aligned, 0)
-        kinks[..., dims - 1 - axis] = (np.abs(where - np.rint(where)) < 1e-4) | (padding == 1) & ((np.abs(where) < 1e-4) | (np.abs(where - size[axis] + 1) < 1e-4))
+        kinks[..., dims - 1 - axis] = (np.abs(where - np.rint(where)) < 1e-4) | (padding >= 1) & ((np.abs(where) < 1e-4) | (np.abs(where - size[axis] + 1) < 1e-4))
     check = near(8, 0, 2e-4 * top * (1 + np.abs(g).max()))
     call.out("gridGrad", "float32", by_grid, lambda found, wanted: check(np.where(kinks, wanted, found).astype(np.float32), wanted))
 
@@ -480,7 +485,7 @@ def channel_scale(call):
     a, b, c = call.between(1, 3), call.choose((1, 3)), call.choose((1, 4, 9))
     x, factor = small(call, "x", dtype, (a, b, c)), small(call, "scale", dtype, (b, c))
     bias = optional(call, "bias", dtype, (b, c))
-    call.set("axis", 1), call.set("numAxes", call.choose((-1, 2))), call.set("scaleFromBlob", True)
+    call.set("axis", call.choose((1, -2))), call.set("numAxes", call.choose((-1, 2))), call.set("scaleFromBlob", True)
     call.out("y", dtype, x * factor + (0 if bias is None else bias), near(4, 0, 2e-6 * (np.abs(x * factor) + (0 if bias is None else np.abs(bias)))))
 
 

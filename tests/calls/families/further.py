@@ -412,27 +412,67 @@ def transposed_product(call, nz=False):
     call.out("out", dtype, (x @ y).transpose(after), near(4, 0, 4e-6 * (np.abs(x) @ np.abs(y)).transpose(after)))
 
 
+def reflected_at(v, size, aligned):
+    """A position that is reflected at the borders until it is inside."""
+    low_, high = (0.0, size - 1.0) if aligned else (-0.5, size - 0.5)
+    width = high - low_
+    if width <= 0:
+        return np.zeros_like(v)
+    v = np.abs(v - low_)
+    turns, rest = np.floor(v / width), np.fmod(v, width)
+    v = np.where(turns % 2 == 0, rest, width - rest) + low_
+    return np.clip(v, 0, size - 1)
+
+
+def cubic_weights(t, a=-0.75):
+    """The weights of the four neighbours of a position that is `t` behind the second of them."""
+    near_, far = (lambda x: ((a + 2) * x - (a + 3)) * x * x + 1), (lambda x: ((a * x - 5 * a) * x + 8 * a) * x - 4 * a)
+    return [far(t + 1), near_(t), near_(1 - t), far(2 - t)]
+
+
 def grid_sample(call):
     n, c, h, w = call.between(1, 2), call.between(1, 3), call.choose((2, 3, 5)), call.choose((2, 4, 7))
     gh, gw = call.between(1, 4), call.between(1, 4)
     x = wide(call.tensor("input", "float32", (n, c, h, w), "small", False))
-    grid = wide(call.tensor("grid", "float32", (n, gh, gw, 2), "unit", False))
-    mode = call.set("interpolationMode", 0)
-    padding = call.set("paddingMode", call.choose((0, 1)))
+    mode = call.set("interpolationMode", call.choose((0, 0, 1, 2)))
+    padding = call.set("paddingMode", call.choose((0, 1, 2)))
     aligned = call.set("alignCorners", call.chance(50))
+    # Positions outside of the image as well; not where the nearest element is one of two.
+    drawn = wide(call.some("float32", (n, gh, gw, 2), "unit", False)) * call.choose((1.0, 1.0, 1.75, 3.5))
+    if mode == 1:
+        drawn = np.round(drawn * 16) / 16 + 0.013
+    grid = wide(call.tensor("grid", "float32", values=drawn))
     at = lambda v, size: (v + 1) / 2 * (size - 1) if aligned else ((v + 1) * size - 1) / 2  # noqa: E731
-    px, py = at(grid[..., 0], w), at(grid[..., 1], h)
-    if padding == 1:
-        px, py = np.clip(px, 0, w - 1), np.clip(py, 0, h - 1)
-    fx, fy = np.floor(px), np.floor(py)
-    out = np.zeros((n, c, gh, gw))
-    for dx, dy in itertools.product((0, 1), (0, 1)):
-        ix, iy = (fx + dx).astype(int), (fy + dy).astype(int)
-        weight = (1 - np.abs(px - ix)) * (1 - np.abs(py - iy))
+
+    def placed(v, size):
+        return np.clip(v, 0, size - 1) if padding == 1 else reflected_at(v, size, aligned) if padding == 2 else v
+
+    def taken(ix, iy):
+        """Elements at positions of integers; outside of the image they are 0."""
         inside = (ix >= 0) & (ix < w) & (iy >= 0) & (iy < h)
-        part = x[np.arange(n)[:, None, None], :, np.clip(iy, 0, h - 1), np.clip(ix, 0, w - 1)]
-        out += np.moveaxis(part * (weight * inside)[..., None], -1, 1)
-    call.out("out", "float32", out, near(8, 0, 1e-5 * (1 + np.abs(x).max())))
+        part = x[np.arange(n)[:, None, None], :, np.clip(iy, 0, h - 1).astype(int), np.clip(ix, 0, w - 1).astype(int)]
+        return np.moveaxis(part * inside[..., None], -1, 1)
+
+    px, py = at(grid[..., 0], w), at(grid[..., 1], h)
+    out = np.zeros((n, c, gh, gw))
+    if mode == 2:
+        # The neighbours are placed, and not the position.
+        fx, fy = np.floor(px), np.floor(py)
+        for j, wy in enumerate(cubic_weights(py - fy)):
+            for i, wx in enumerate(cubic_weights(px - fx)):
+                out += taken(placed(fx + i - 1, w), placed(fy + j - 1, h)) * (wx * wy)[:, None]
+    elif mode == 1:
+        px, py = placed(px, w), placed(py, h)
+        sure = (np.abs(np.abs(px - np.floor(px)) - 0.5) > 1e-3) & (np.abs(np.abs(py - np.floor(py)) - 0.5) > 1e-3)
+        out = taken(np.rint(px), np.rint(py))
+        check = near(1)
+        return call.out("out", "float32", out, lambda found, wanted: check(np.where(sure[:, None], found, wanted).astype(np.float32), wanted))
+    else:
+        px, py = placed(px, w), placed(py, h)
+        fx, fy = np.floor(px), np.floor(py)
+        for dx, dy in itertools.product((0, 1), (0, 1)):
+            out += taken(fx + dx, fy + dy) * ((1 - np.abs(px - fx - dx)) * (1 - np.abs(py - fy - dy)))[:, None]
+    call.out("out", "float32", out, near(8, 0, (2e-5 if mode == 2 else 1e-5) * (1 + np.abs(x).max())))
 
 
 def affine(call):

@@ -236,8 +236,6 @@ def scatter(call, form):
     reduce = call.choose((0, 1, 2)) if form in ("src", "value") else {"add": 1}.get(form)
     if form == "reduce":
         reduce = call.choose((0, 1, 2, 3, 4))
-    if form == "value" and reduce == 2:
-        reduce = 1
     if form != "add" and reduce == 0 and form != "reduce":
         # No index of a line occurs twice: the order of writes is open.
         keys = call.some("float32", shape, "normal", False)
@@ -373,7 +371,7 @@ def unique(call, form):
     size = x.size
     if form == "consecutive":
         inverse, counts = call.set("returnInverse", call.chance(60)), call.set("returnCounts", call.chance(60))
-        call.set("dim", 1000)
+        call.set("dim", 0 if len(shape) == 1 and call.chance(30) else 1000)
         flat = x.reshape(-1)
         starts = np.concatenate([[True], flat[1:] != flat[:-1]])
         values, back = flat[starts], (np.cumsum(starts) - 1).reshape(shape)

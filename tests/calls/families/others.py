@@ -139,13 +139,15 @@ def turned(x, mode):
 
 def rotary(call):
     dtype = call.float_type()
-    mode = call.set("mode", call.choose((0, 1, 2)))
+    mode = call.set("mode", call.choose((0, 1, 2, 3)))
     shape = (call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((4, 8, 16, 64, 128)))
     angles = call.choose(((1, shape[1], 1, shape[3]), (shape[0], shape[1], 1, shape[3])))
     x = wide(call.tensor("x", dtype, shape, "small", False))
     cos, sin = wide(call.tensor("cos", dtype, angles, "small", False)), wide(call.tensor("sin", dtype, angles, "small", False))
-    wanted = x * cos + turned(x, mode) * sin
-    call.out("out", dtype, wanted, near(4, 0, (1e-6 + 0) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
+    # The last mode arranges what the cosine meets as well.
+    straight = np.concatenate([x[..., 0::2], x[..., 1::2]], -1) if mode == 3 else x
+    wanted = straight * cos + turned(x, mode) * sin
+    call.out("out", dtype, wanted, near(4, 0, (1e-6 + 0) * (np.abs(straight * cos) + np.abs(turned(x, mode) * sin))))
 
 
 def apply_rotary(call):
