@@ -42,7 +42,7 @@ SINGLE = ()
 DEFAULTS = {
     "roundModeOptional": "rint", "approximateOptional": "none", "dataFormatOptional": "NCHW", "reduceOp": "sum", "reductionOptional": "mean", "layoutOptional": "TND",
     "layoutOptionalOptional": "TND", "inputLayoutOptional": "SBH", "inputSoftmaxLayoutOptional": "", "quantModeOptional": "static", "reduceOptional": "update",
-    ("aclnnNsaSelectedAttentionInfer", "layoutOptional"): "BSND", "betaOptional": 1.0, "alphaOptional": 1.0, "permX1": [0, 1, 2], "permX2": [0, 1, 2],
+    ("aclnnNsaSelectedAttentionInfer", "layoutOptional"): "BSND", ("aclnnNsaCompressWithCache", "layoutOptional"): "none", "betaOptional": 1.0, "alphaOptional": 1.0, "permX1": [0, 1, 2], "permX2": [0, 1, 2],
 }
 
 
