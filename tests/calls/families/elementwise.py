@@ -70,7 +70,7 @@ def extent(call, most=6000, dtype=None):
 
 
 #: Functions that complex numbers are not drawn for: a sign of zero says on which side of a cut they are, or a pole is near.
-CUT = (np.invert, np.tan, np.arctanh, np.arcsin, np.arccos, np.arccosh, np.arctan, np.arcsinh)
+CUT = (np.invert, np.tan, np.arctanh, np.arcsin, np.arccos, np.arccosh, np.arctan, np.arcsinh, np.tanh)
 
 
 def unary(call, f, types=REAL, domain="any", rule=real, ulps=4, integers=None, outputs=None, special=None, conditioned=None, underflow=False):
