@@ -76,7 +76,7 @@ CORNERS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 
 
 
 def everywhere(rng, dtype, normal, kind):
-    """Numbers of the whole type: specials, corners and their neighbours of either sign, every magnitude, and usual ones."""
+    """All numbers that a type has: specials, corners and their neighbours of either sign, every magnitude, and usual ones."""
     odd = np.array([np.inf, -np.inf, np.nan, -0.0, 0.0, LEAST[dtype], -LEAST[dtype], NORMAL[dtype], -NORMAL[dtype], MOST[dtype], -MOST[dtype], NORMAL[dtype] * 0.75])
     corners = rng.choice(np.array(CORNERS), POOL) * rng.choice([1.0, -1.0], POOL) * (1 + rng.choice([0, 0, 1, -1, 2, -3], POOL) * EPS[dtype] / 2)
     low, high = math.log(LEAST[dtype]), math.log(MOST[dtype])

@@ -103,7 +103,7 @@ class Maker:
         return call, problem
 
     def confirmed(self, row, name, word, status):
-        """Reports whether a change is mostly not refused any more: what few calls in a thousand show is no lost check, but a change that fits at times."""
+        """Reports whether a change is mostly not refused any more: what few calls in a thousand show is a change that fits at times, and not a lost check."""
         _, operator, make = self.rows[row]
         key = (operator, name, word)
         if key not in self.judged:

@@ -444,7 +444,7 @@ def grid_sample(call):
     grid = wide(call.tensor("grid", "float32", values=drawn))
     at = lambda v, size: (v + 1) / 2 * (size - 1) if aligned else ((v + 1) * size - 1) / 2  # noqa: E731
 
-    def placed(v, size):
+    def inside_of(v, size):
         return np.clip(v, 0, size - 1) if padding == 1 else reflected_at(v, size, aligned) if padding == 2 else v
 
     def taken(ix, iy):
@@ -456,19 +456,19 @@ def grid_sample(call):
     px, py = at(grid[..., 0], w), at(grid[..., 1], h)
     out = np.zeros((n, c, gh, gw))
     if mode == 2:
-        # The neighbours are placed, and not the position.
+        # The neighbours are moved inside, and not the position.
         fx, fy = np.floor(px), np.floor(py)
         for j, wy in enumerate(cubic_weights(py - fy)):
             for i, wx in enumerate(cubic_weights(px - fx)):
-                out += taken(placed(fx + i - 1, w), placed(fy + j - 1, h)) * (wx * wy)[:, None]
+                out += taken(inside_of(fx + i - 1, w), inside_of(fy + j - 1, h)) * (wx * wy)[:, None]
     elif mode == 1:
-        px, py = placed(px, w), placed(py, h)
+        px, py = inside_of(px, w), inside_of(py, h)
         sure = (np.abs(np.abs(px - np.floor(px)) - 0.5) > 1e-3) & (np.abs(np.abs(py - np.floor(py)) - 0.5) > 1e-3)
         out = taken(np.rint(px), np.rint(py))
         check = near(1)
         return call.out("out", "float32", out, lambda found, wanted: check(np.where(sure[:, None], found, wanted).astype(np.float32), wanted))
     else:
-        px, py = placed(px, w), placed(py, h)
+        px, py = inside_of(px, w), inside_of(py, h)
         fx, fy = np.floor(px), np.floor(py)
         for dx, dy in itertools.product((0, 1), (0, 1)):
             out += taken(fx + dx, fy + dy) * ((1 - np.abs(px - fx - dx)) * (1 - np.abs(py - fy - dy)))[:, None]
