@@ -36,11 +36,13 @@ POOL = 1 << 17
 OPEN = re.compile("Bincount|CtcLoss|Dropout|FlashAttention|MaskedSelect|MatmulNz|Nonzero|Normal|RepeatInterleaveGrad|RingAttentionUpdate|WeightNz")
 
 
+#: Operators with further tensors in float32 beside those of the type.
+SINGLE = ()
 #: What optional arguments are where they are null.
 DEFAULTS = {
     "roundModeOptional": "rint", "approximateOptional": "none", "dataFormatOptional": "NCHW", "reduceOp": "sum", "reductionOptional": "mean", "layoutOptional": "TND",
     "layoutOptionalOptional": "TND", "inputLayoutOptional": "SBH", "inputSoftmaxLayoutOptional": "", "quantModeOptional": "static", "reduceOptional": "update",
-    ("aclnnNsaSelectedAttentionInfer", "layoutOptional"): "BSND", "betaOptional": 1.0, "alphaOptional": 1.0, "permX1": [0, 1, 2], "permX2": [0, 1, 2],
+    ("aclnnNsaSelectedAttentionInfer", "layoutOptional"): "BSND", ("aclnnNsaCompressWithCache", "layoutOptional"): "none", "betaOptional": 1.0, "alphaOptional": 1.0, "permX1": [0, 1, 2], "permX2": [0, 1, 2],
 }
 
 
@@ -74,7 +76,7 @@ CORNERS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 
 
 
 def everywhere(rng, dtype, normal, kind):
-    """Numbers of the whole type: specials, corners and their neighbours of either sign, every magnitude, and usual ones."""
+    """All numbers that a type has: specials, corners and their neighbours of either sign, every magnitude, and usual ones."""
     odd = np.array([np.inf, -np.inf, np.nan, -0.0, 0.0, LEAST[dtype], -LEAST[dtype], NORMAL[dtype], -NORMAL[dtype], MOST[dtype], -MOST[dtype], NORMAL[dtype] * 0.75])
     corners = rng.choice(np.array(CORNERS), POOL) * rng.choice([1.0, -1.0], POOL) * (1 + rng.choice([0, 0, 1, -1, 2, -3], POOL) * EPS[dtype] / 2)
     low, high = math.log(LEAST[dtype]), math.log(MOST[dtype])
@@ -339,6 +341,19 @@ class Call:
     def shorter(self, name, _):
         self.given[name].members = self.given[name].members[:-1]
         self.refuse(161002)
+
+    def float_type(self):
+        """Draws a floating-point type: double precision as well where the interface lists it for each tensor."""
+        dtype = self.choose(FLOATS)
+        lists = self.device.types.get(self.operator)
+        if lists and self.operator not in SINGLE and all("float64" in types or "float32" not in types for types in lists.values()) and set(self.inputs[:1]) <= set(lists) and self.below(8) == 7:
+            return "float64"
+        return dtype
+
+    def complex_type(self, name):
+        """Draws a complex type where the interface lists it for a parameter, and else nothing."""
+        types = self.device.types.get(self.operator, {}).get(name, ())
+        return self.choose(COMPLEX) if "complex64" in types and "complex128" in types and self.below(10) == 9 else None
 
     def listed(self, name, types):
         """Returns the listed types of a parameter that are of the kinds of `types`; `types` themselves where there is no list."""

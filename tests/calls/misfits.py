@@ -27,11 +27,9 @@ TYPES = tuple(NUMPY)
 AXES, CHANGES = (-1, -2, -3, -4, 0, 1), ("+1", "-1", "=1", "=0")
 NUMBERS = ("int64_t", "uint64_t", "int32_t", "int8_t", "int")
 #: How many calls show that a change is refused: all changes in the first, some in the others.
-ALL, SOME, OF = 14, 120, 50
+ALL, SOME, OF = 5, 40, 50
 #: A change that fewer calls could have is left out.
-LEAST, OFTEN = 6, 12
-#: Operators that draw no line: where everything is accepted, or the process would wait.
-SILENT = ()
+LEAST, OFTEN = 4, 8
 
 
 def array_of(one):

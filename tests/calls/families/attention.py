@@ -54,7 +54,7 @@ class Made:
     """Queries, keys and values of a call."""
 
     def __init__(self, call, dtypes=FLOATS, rows=ROWS, most=400000):
-        self.dtype = call.choose(dtypes)
+        self.dtype = call.float_type() if dtypes is FLOATS else call.choose(dtypes)
         self.batch, self.kv, self.share = call.between(1, 2), call.between(1, 2), call.choose((1, 1, 2, 3))
         self.rows, self.columns, self.width = call.choose(rows), call.choose(COLUMNS), call.choose((1, 4, 8, 16, 17, 32))
         way = call.below(20)

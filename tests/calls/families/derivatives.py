@@ -10,6 +10,7 @@ from maker import FLOATS, near, wide
 
 from . import Family
 from .activations import sigmoid
+from .further import reflected_at
 from .networks import optional, softmax
 from .others import low
 from .windows import convolve
@@ -43,7 +44,7 @@ def close(dtype, scale=1.0, more=1.0):
 # Norms.
 
 def layer_norm_grad(call, deep):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, n = call.choose((1, 3, 17, 130)), call.choose((1, 5, 16, 65, 300, 1025))
     dy = small(call, "dy", dtype, (rows, n))
     one, two = (small(call, name, dtype, (rows, n)) for name in (("x", "gx") if deep else ("x1", "x2")))
@@ -78,13 +79,13 @@ def statistics(call, x, axes, names=("mean", "invstd"), e=1e-3):
 
 
 def norm_sums(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, _ = channels(call, dtype, "x")
     call.out("sum", "float32", x.sum(axes), near(4, 0, 4e-6 * np.abs(x).sum(axes))), call.out("squareSum", "float32", (x * x).sum(axes), near(16))
 
 
 def norm_sums_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, view = channels(call, dtype)
     g = small(call, "gradOut", dtype, x.shape)
     mean, rstd = statistics(call, x, axes)
@@ -98,7 +99,7 @@ def norm_sums_backward(call):
 
 
 def norm_element_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, view = channels(call, dtype)
     g = small(call, "gradOut", dtype, x.shape)
     mean, rstd = statistics(call, x, axes)
@@ -131,7 +132,7 @@ def norm_gather(call):
 
 
 def batch_norm_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x, axes, view = channels(call, dtype)
     g = small(call, "gradOut", dtype, x.shape)
     training = call.set("training", call.chance(60))
@@ -152,7 +153,7 @@ def batch_norm_backward(call):
 
 
 def group_norm_swish_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     n, groups, each, space = call.between(1, 2), call.between(1, 2), call.between(1, 2), call.choose((1, 3, 4))
     c = groups * each
     x, dy = small(call, "x", dtype, (n, c, space + 1)), small(call, "dy", dtype, (n, c, space + 1))
@@ -176,7 +177,7 @@ def group_norm_swish_grad(call):
 
 
 def instance_norm(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     n, c, space = call.between(1, 3), call.choose((1, 3)), (call.choose((1, 4, 5)), call.choose((2, 5)))
     last = call.set("dataFormat", call.choose(("NCHW", "NHWC"))) == "NHWC"
     x = small(call, "x", dtype, (n, *space, c) if last else (n, c, *space))
@@ -210,7 +211,7 @@ def images(call, dims):
 
 def pool_back(call, dims, unpool=False):
     """Gradients of what was chosen by indices."""
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape, outs = images(call, dims), [call.choose((1, 2, 3)) for _ in range(dims)]
     small_, large = (shape[:2] + tuple(min(o, s) for o, s in zip(outs, shape[2:]))), shape
     count, area = math.prod(small_[2:]), math.prod(large[2:])
@@ -237,7 +238,7 @@ def pool_back(call, dims, unpool=False):
 
 
 def max_pool(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
     pads = [call.below(k) for k in kernel * 2]
     x = small(call, "self", dtype, (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel)))
@@ -250,7 +251,7 @@ def max_pool(call):
 
 def grid_at(v, size, aligned, padding):
     at = (v + 1) / 2 * (size - 1) if aligned else ((v + 1) * size - 1) / 2
-    return np.clip(at, 0, size - 1) if padding == 1 else at
+    return np.clip(at, 0, size - 1) if padding == 1 else reflected_at(at, size, aligned) if padding == 2 else at
 
 
 def sampled(x, grid, aligned, padding):
@@ -275,8 +276,12 @@ def grid(call, dims, backward=False):
     x = wide(call.some("float32", (n, c, *size), "small", False))
     # Positions that are not where the interpolation has a kink.
     at = np.round(wide(call.some("float32", (n, *own, dims), "within", False)) * 16) / 16 * 0.9 + 0.013
-    aligned, padding = call.chance(50), call.choose((0, 1))
+    aligned, padding = call.chance(50), call.choose((0, 1, 2))
     if padding == 1:
+        at = at * 0.4
+    elif padding == 2 and not backward:
+        at = at * 1.6
+    elif padding == 2:
         at = at * 0.4
     call.set("interpolationMode", 0), call.set("paddingMode", padding), call.set("alignCorners", aligned)
     x, at = wide(call.tensor("input", "float32", values=x)), wide(call.tensor("grid", "float32", values=at))
@@ -291,13 +296,13 @@ def grid(call, dims, backward=False):
     kinks = np.zeros(at.shape, bool)
     for axis in range(dims):
         where = grid_at(at[..., dims - 1 - axis], size[axis], aligned, 0)
-        kinks[..., dims - 1 - axis] = (np.abs(where - np.rint(where)) < 1e-4) | (padding == 1) & ((np.abs(where) < 1e-4) | (np.abs(where - size[axis] + 1) < 1e-4))
+        kinks[..., dims - 1 - axis] = (np.abs(where - np.rint(where)) < 1e-4) | (padding >= 1) & ((np.abs(where) < 1e-4) | (np.abs(where - size[axis] + 1) < 1e-4))
     check = near(8, 0, 2e-4 * top * (1 + np.abs(g).max()))
     call.out("gridGrad", "float32", by_grid, lambda found, wanted: check(np.where(kinks, wanted, found).astype(np.float32), wanted))
 
 
 def circular(call, dims, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.between(1, 2), call.between(1, 2), *(call.choose((2, 3, 5)) for _ in range(dims)))
     widths, pads = [(0, 0)] * len(shape), []
     for index in range(dims):
@@ -316,7 +321,7 @@ def circular(call, dims, backward=False):
 
 
 def scaled_resize(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.between(1, 2), call.between(1, 2), call.choose((1, 3, 4)), call.choose((2, 4, 5)))
     scales = [call.choose((0.5, 1.0, 1.5, 2.0, 3.0)) for _ in range(2)]
     outs = [max(int(size * scale), 1) for size, scale in zip(shape[2:], scales)]
@@ -364,7 +369,7 @@ def deformed(x, w, right, down, factor, bias, kernel, stride, pad, dilation, gro
 
 
 def deformable(call, backward=False):
-    dtype = call.choose(FLOATS) if not backward else "float32"
+    dtype = call.float_type() if not backward else "float32"
     groups, sharing = call.choose(((1, 1), (2, 1), (1, 2)))
     c, outs, n = 2, groups * call.between(1, 2), 1 if backward else call.between(1, 2)
     kernel, stride, pad, dilation = ([call.choose(options) for _ in range(2)] for options in ((1, 2), (1, 2), (0, 1), (1,)))
@@ -446,7 +451,7 @@ def exp_segsum(x):
 
 
 def segments(call, backward=False):
-    dtype = call.choose(FLOATS) if not backward else "float32"
+    dtype = call.float_type() if not backward else "float32"
     x = wide(call.some(dtype, (*call.shape(0, 2, 6, empty=False), call.choose((1, 2, 5, 7))), "unit", False))
     y = exp_segsum(x)
     if not backward:
@@ -459,7 +464,7 @@ def segments(call, backward=False):
 
 
 def modulate(call, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     batch, rows, width = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 4, 33))
     if not backward:
         x = small(call, "self", dtype, (batch, rows, width))
@@ -476,16 +481,16 @@ def modulate(call, backward=False):
 
 
 def channel_scale(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     a, b, c = call.between(1, 3), call.choose((1, 3)), call.choose((1, 4, 9))
     x, factor = small(call, "x", dtype, (a, b, c)), small(call, "scale", dtype, (b, c))
     bias = optional(call, "bias", dtype, (b, c))
-    call.set("axis", 1), call.set("numAxes", call.choose((-1, 2))), call.set("scaleFromBlob", True)
+    call.set("axis", call.choose((1, -2))), call.set("numAxes", call.choose((-1, 2))), call.set("scaleFromBlob", True)
     call.out("y", dtype, x * factor + (0 if bias is None else bias), near(4, 0, 2e-6 * (np.abs(x * factor) + (0 if bias is None else np.abs(bias)))))
 
 
 def split_qkv(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     b, t, heads, d = call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((1, 4, 16))
     x, bias = small(call, "qkv", dtype, (b, t, 3 * heads * d)), small(call, "qkvBias", dtype, (3 * heads * d,))
     call.set("numHeads", heads)
@@ -495,7 +500,7 @@ def split_qkv(call):
 
 
 def biased_softmax(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     b, w, heads, s, t = call.between(1, 2), call.between(1, 3), call.between(1, 2), call.choose((1, 4, 17, 130)), call.choose((1, 5, 33))
     x, bias = small(call, "x", dtype, (b, w, heads, s, t)), small(call, "relativePosBias", dtype, (heads, s, t))
     mask = optional(call, "attenMaskOptional", dtype, (w, s, t))
@@ -506,7 +511,7 @@ def biased_softmax(call):
 
 
 def fused_product(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     m, k, n = call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 5, 33))
     kind = call.set("fusedOpType", call.choose(("", "add", "mul", "relu", "gelu_tanh")))
     x, y = small(call, "x1", dtype, (m, k)), small(call, "x2", dtype, (k, n))
@@ -559,7 +564,7 @@ def written(array, wanted, check):
 
 
 def filters(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, n = call.choose((1, 4)), call.choose((2, 17, 65))
     order = np.argsort(call.some("float32", (rows, n), "normal", False), 1, kind="stable")
     x = wide(call.tensor("logits", dtype, values=(order - n // 2) / 8))
@@ -594,7 +599,7 @@ def merge(prev, cur):
 
 
 def ring(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     s, b, n, d = call.choose((1, 3, 17, 130)), call.between(1, 2), call.between(1, 3), call.choose((8, 16))
     held = []
     for side in ("prev", "cur"):
@@ -614,7 +619,7 @@ def ring(call):
 
 
 def attention_update(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     count, rows, d = call.between(1, 4), call.choose((1, 5, 17, 130)), call.choose((8, 16, 64))
     lse = [call.tensor("lse", "float32", (rows,), "small", False, listed=True) for _ in range(count)]
     outs = [call.tensor("localOut", dtype, (rows, d), "small", False, listed=True) for _ in range(count)]
@@ -629,7 +634,7 @@ def attention_update(call):
 
 
 def compressed(call, backward=False):
-    dtype = call.choose(FLOATS) if not backward else "float32"
+    dtype = call.float_type() if not backward else "float32"
     block, stride = 4, 2
     rows, heads, d = call.choose((4, 7, 12)), call.between(1, 2), call.choose((1, 3))
     cut = call.between(0, rows)

@@ -69,10 +69,16 @@ def extent(call, most=6000, dtype=None):
     return call.long_shape() if call.below(64) == 63 else call.shape(most=most)
 
 
+#: Functions that complex numbers are not drawn for: a sign of zero says on which side of a cut they are, or a pole is near.
+CUT = (np.invert, np.tan, np.arctanh, np.arcsin, np.arccos, np.arccosh, np.arctan, np.arcsinh, np.tanh)
+
+
 def unary(call, f, types=REAL, domain="any", rule=real, ulps=4, integers=None, outputs=None, special=None, conditioned=None, underflow=False):
     own = call.inputs[0] if not call.in_place else call.in_place[0]
     types = call.listed(own, types)
     dtype = call.choose(types)
+    if integers is None and (made := call.complex_type(own)) and rule(made) == made and f not in CUT:
+        dtype, domain, special, ulps, conditioned = made, "small", False, 24, lambda x: 1 + 0 * np.abs(x)
     if call.in_place and rule(dtype) != dtype:
         dtype = call.choose([one for one in types if rule(one) == one])
     # Whatever the function is defined for: everywhere it has a result, NaN as well.

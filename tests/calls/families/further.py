@@ -22,7 +22,7 @@ def flat_axes(x, axis):
 
 def convolution_backward(call):
     dims = call.choose((2, 1, 3))
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     groups = call.choose((1, 1, 2))
     ins, outs = groups * call.between(1, 4), groups * call.between(1, 5)
     kernel, stride, dilation = ([call.choose(options) for _ in range(dims)] for options in ((1, 2, 3), (1, 2, 3), (1, 1, 2)))
@@ -78,7 +78,7 @@ def convolution_backward(call):
 
 
 def adaptive_max(call, dims):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = image(call, dims)
     outs = [call.choose((1, 2, 3)) for _ in range(dims)]
     count = math.prod(shape)
@@ -131,7 +131,7 @@ def equal(call):
 
 
 def leaky_relu_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = extent(call)
     g, x = wide(call.tensor("gradOutput", dtype, shape, "small", False)), wide(call.tensor("self", dtype, shape, "small", False))
     slope = float(call.scalar("negativeSlope", "float32", call.choose((0.25, 0.0, 0.5, 2.0))))
@@ -140,7 +140,7 @@ def leaky_relu_backward(call):
 
 
 def kl_target(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 4, 2000, empty=False)
     reduction = call.set("reduction", call.choose((0, 1, 2)))
     log = call.set("logTarget", call.chance(50))
@@ -152,7 +152,7 @@ def kl_target(call):
 
 
 def mean_v2(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 5, 3000, empty=False)
     x = wide(call.tensor("self", dtype, shape, "small", False))
     axes = [axis for axis in range(len(shape)) if call.chance(50)]
@@ -165,7 +165,7 @@ def mean_v2(call):
 
 
 def scaled_masked_softmax(call, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.between(1, 2), call.between(1, 3), call.choose((32, 64, 96)), call.choose((32, 64, 128)))
     mask_shape = (shape[0] if call.chance(50) else 1, shape[1] if call.chance(50) else 1, *shape[2:])
     first = wide(call.tensor("gradOutput" if backward else "x", dtype, shape, "small", False))
@@ -185,7 +185,7 @@ def scaled_masked_softmax(call, backward=False):
 
 
 def rotary_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     mode = call.set("mode", call.choose((0, 1, 2)))
     shape = (call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((4, 8, 64)))
     angles = (1, shape[1], 1, shape[3])
@@ -200,7 +200,7 @@ def rotary_grad(call):
 
 
 def cross_entropy_with_logits(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = (call.choose((1, 3, 17, 65)), call.choose((1, 5, 17, 129, 1025)))
     x, t = wide(call.tensor("features", dtype, shape, "small", False)), wide(call.tensor("labels", dtype, shape, "prob", False))
     p = np.exp(x - x.max(1, keepdims=True))
@@ -279,7 +279,7 @@ def qr(call):
 
 
 def unfold_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = list(call.shape(1, 4, 300, empty=False))
     axis = call.below(len(shape))
     shape[axis] = call.choose((1, 4, 7, 16))
@@ -316,7 +316,7 @@ def lstm_cell(call):
 
 
 def dropout_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     g = wide(call.tensor("gradOutput" if "gradOutput" in call.kinds else "gradY", dtype, call.shape(1, 4, 2000, empty=False), "small", False))
     mask = call.tensor("mask", "uint8", values=call.some("uint8", (-(-g.size // 128) * 16,), "any", False))
     scale = call.set("scale", call.choose((2.0, 1.25)))
@@ -325,7 +325,7 @@ def dropout_backward(call):
 
 
 def chunk_cat(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     chunks = call.choose((1, 2, 3))
     axis = 0
     tail = call.shape(0, 2, 20, empty=False)
@@ -350,7 +350,7 @@ def expert_tokens(call):
 
 
 def gating(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, experts = call.choose((1, 3, 17, 130)), call.choose((2, 5, 8, 17, 64))
     x = wide(call.tensor("x", dtype, values=wide(call.some(dtype, (rows, experts), "normal", False)) + np.arange(experts) * (0.01 if dtype == "float32" else 0)))
     k = call.set("k", call.between(1, experts))
@@ -370,7 +370,7 @@ def gating(call):
 
 
 def permute_tokens(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, width, k = call.choose((1, 3, 17, 64)), call.choose((1, 8, 33)), call.choose((1, 2, 4))
     x = call.tensor("tokens", dtype, (tokens, width), "small", False)
     experts = call.some("int32", (tokens, k), "any", False).astype(np.int64) % 7
@@ -382,7 +382,7 @@ def permute_tokens(call):
 
 
 def repeat_grad(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = list(call.shape(1, 3, 100, empty=False))
     axis = call.below(len(shape))
     counts = np.abs(call.some("int64", (shape[axis],), "small", False))
@@ -398,7 +398,7 @@ def repeat_grad(call):
 
 
 def transposed_product(call, nz=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     b, m, k, n = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 4, 33))
     first, after = call.choose(((0, 1, 2), (1, 0, 2))), (1, 0, 2)
     x = wide(call.tensor("x1", dtype, (b, m, k) if first == (0, 1, 2) else (m, b, k), "small", False))
@@ -412,27 +412,67 @@ def transposed_product(call, nz=False):
     call.out("out", dtype, (x @ y).transpose(after), near(4, 0, 4e-6 * (np.abs(x) @ np.abs(y)).transpose(after)))
 
 
+def reflected_at(v, size, aligned):
+    """A position that is reflected at the borders until it is inside."""
+    low_, high = (0.0, size - 1.0) if aligned else (-0.5, size - 0.5)
+    width = high - low_
+    if width <= 0:
+        return np.zeros_like(v)
+    v = np.abs(v - low_)
+    turns, rest = np.floor(v / width), np.fmod(v, width)
+    v = np.where(turns % 2 == 0, rest, width - rest) + low_
+    return np.clip(v, 0, size - 1)
+
+
+def cubic_weights(t, a=-0.75):
+    """The weights of the four neighbours of a position that is `t` behind the second of them."""
+    near_, far = (lambda x: ((a + 2) * x - (a + 3)) * x * x + 1), (lambda x: ((a * x - 5 * a) * x + 8 * a) * x - 4 * a)
+    return [far(t + 1), near_(t), near_(1 - t), far(2 - t)]
+
+
 def grid_sample(call):
     n, c, h, w = call.between(1, 2), call.between(1, 3), call.choose((2, 3, 5)), call.choose((2, 4, 7))
     gh, gw = call.between(1, 4), call.between(1, 4)
     x = wide(call.tensor("input", "float32", (n, c, h, w), "small", False))
-    grid = wide(call.tensor("grid", "float32", (n, gh, gw, 2), "unit", False))
-    mode = call.set("interpolationMode", 0)
-    padding = call.set("paddingMode", call.choose((0, 1)))
+    mode = call.set("interpolationMode", call.choose((0, 0, 1, 2)))
+    padding = call.set("paddingMode", call.choose((0, 1, 2)))
     aligned = call.set("alignCorners", call.chance(50))
+    # Positions outside of the image as well; not where the nearest element is one of two.
+    drawn = wide(call.some("float32", (n, gh, gw, 2), "unit", False)) * call.choose((1.0, 1.0, 1.75, 3.5))
+    if mode == 1:
+        drawn = np.round(drawn * 16) / 16 + 0.013
+    grid = wide(call.tensor("grid", "float32", values=drawn))
     at = lambda v, size: (v + 1) / 2 * (size - 1) if aligned else ((v + 1) * size - 1) / 2  # noqa: E731
-    px, py = at(grid[..., 0], w), at(grid[..., 1], h)
-    if padding == 1:
-        px, py = np.clip(px, 0, w - 1), np.clip(py, 0, h - 1)
-    fx, fy = np.floor(px), np.floor(py)
-    out = np.zeros((n, c, gh, gw))
-    for dx, dy in itertools.product((0, 1), (0, 1)):
-        ix, iy = (fx + dx).astype(int), (fy + dy).astype(int)
-        weight = (1 - np.abs(px - ix)) * (1 - np.abs(py - iy))
+
+    def inside_of(v, size):
+        return np.clip(v, 0, size - 1) if padding == 1 else reflected_at(v, size, aligned) if padding == 2 else v
+
+    def taken(ix, iy):
+        """Elements at positions of integers; outside of the image they are 0."""
         inside = (ix >= 0) & (ix < w) & (iy >= 0) & (iy < h)
-        part = x[np.arange(n)[:, None, None], :, np.clip(iy, 0, h - 1), np.clip(ix, 0, w - 1)]
-        out += np.moveaxis(part * (weight * inside)[..., None], -1, 1)
-    call.out("out", "float32", out, near(8, 0, 1e-5 * (1 + np.abs(x).max())))
+        part = x[np.arange(n)[:, None, None], :, np.clip(iy, 0, h - 1).astype(int), np.clip(ix, 0, w - 1).astype(int)]
+        return np.moveaxis(part * inside[..., None], -1, 1)
+
+    px, py = at(grid[..., 0], w), at(grid[..., 1], h)
+    out = np.zeros((n, c, gh, gw))
+    if mode == 2:
+        # The neighbours are moved inside, and not the position.
+        fx, fy = np.floor(px), np.floor(py)
+        for j, wy in enumerate(cubic_weights(py - fy)):
+            for i, wx in enumerate(cubic_weights(px - fx)):
+                out += taken(inside_of(fx + i - 1, w), inside_of(fy + j - 1, h)) * (wx * wy)[:, None]
+    elif mode == 1:
+        px, py = inside_of(px, w), inside_of(py, h)
+        sure = (np.abs(np.abs(px - np.floor(px)) - 0.5) > 1e-3) & (np.abs(np.abs(py - np.floor(py)) - 0.5) > 1e-3)
+        out = taken(np.rint(px), np.rint(py))
+        check = near(1)
+        return call.out("out", "float32", out, lambda found, wanted: check(np.where(sure[:, None], found, wanted).astype(np.float32), wanted))
+    else:
+        px, py = inside_of(px, w), inside_of(py, h)
+        fx, fy = np.floor(px), np.floor(py)
+        for dx, dy in itertools.product((0, 1), (0, 1)):
+            out += taken(fx + dx, fy + dy) * ((1 - np.abs(px - fx - dx)) * (1 - np.abs(py - fy - dy)))[:, None]
+    call.out("out", "float32", out, near(8, 0, (2e-5 if mode == 2 else 1e-5) * (1 + np.abs(x).max())))
 
 
 def affine(call):
@@ -509,7 +549,7 @@ def multinomial(call):
 
 
 def conv_depthwise(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     c, m = call.between(1, 4), call.between(1, 2)
     kernel, stride, pad, dilation = ([call.choose(options) for _ in range(2)] for options in ((1, 2, 3), (1, 2), (0, 1), (1, 2)))
     size = [max(call.choose((3, 5, 9)), d * (k - 1) + 1) for d, k in zip(dilation, kernel)]
@@ -528,7 +568,7 @@ def conv_depthwise(call):
 
 
 def conv_tbc(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     t, b, c, o, k = call.choose((3, 5, 9)), call.between(1, 3), call.between(1, 4), call.between(1, 5), call.choose((1, 2, 3))
     x, w = wide(call.tensor("self", dtype, (t, b, c), "small", False)), wide(call.tensor("weight", dtype, (k, c, o), "small", False))
     bias = wide(call.tensor("bias", dtype, (o,), "small", False))

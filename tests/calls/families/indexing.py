@@ -92,7 +92,7 @@ def embedding(call):
 
 
 def embedding_backward(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, width = call.choose((2, 5, 33)), call.choose((1, 4, 64, 130))
     shape = call.shape(1, 2, 60, empty=False) if call.below(8) < 7 else (call.choose((257, 1025, 4097)),)
     g = wide(call.tensor("grad", dtype, (*shape, width), "small", False))
@@ -172,11 +172,22 @@ def index(call):
     used = call.between(1, x.ndim)
     shape = call.shape(1, 2, 30, empty=False)
     lists, key = [], []
+    way = call.below(10)
+    if way == 9:
+        # The other indices have one for each true element of the mask.
+        shape = (min(call.choose((1, 2, 5)), x.shape[0]),)
     for axis in range(used):
         if axis and call.chance(20):
             lists.append(None), key.append(slice(None))
             continue
         part = call.part_of(shape) or (1,)
+        if way == 9 and not axis:
+            # A mask stands for the indices of its true elements, as many as the others have.
+            mask = np.zeros(x.shape[0], bool)
+            mask[np.argsort(call.some("float32", (x.shape[0],), "normal", False), kind="stable")[: shape[-1]]] = True
+            call.features.add("mask as indices")
+            lists.append(call.tensor("indices", call.choose(("bool", "uint8")), values=mask, listed=True)), key.append(mask)
+            continue
         made = indices(call, "indices", part, x.shape[axis], negative=True, listed=True)
         lists.append(made), key.append(made.values.astype(np.int64))
     while lists and lists[-1] is None:
@@ -186,7 +197,7 @@ def index(call):
 
 
 def index_put(call):
-    dtype = call.choose((*FLOATS, "int32", "int64"))
+    dtype = call.choose((*WIDE, *INTEGERS))
     shape = call.shape(1, 3, 500, empty=False)
     used = call.between(1, len(shape))
     add = call.set("accumulate", call.chance(50))
@@ -209,7 +220,7 @@ def index_put(call):
         wanted[tuple(keys)] = v
     size = np.abs(wide(x)).astype(float)
     np.add.at(size, tuple(keys), np.abs(v)) if add else None
-    call.update("selfRef", wanted, near(2, 0, 2e-7 * (2 + count) * size if add and dtype in FLOATS else 0))
+    call.update("selfRef", wanted, near(2, 0, 2e-7 * (2 + count) * size if add and dtype in WIDE else 0))
 
 
 REDUCE = {0: None, 1: np.add, 2: np.multiply}
@@ -217,7 +228,7 @@ REDUCE = {0: None, 1: np.add, 2: np.multiply}
 
 def scatter(call, form):
     own = call.in_place[0] if call.in_place else "self"
-    dtype = call.choose((*FLOATS, "int32", "int64"))
+    dtype = call.choose((*WIDE, *INTEGERS))
     shape = call.shape(1, 4, 800, empty=False)
     x = call.tensor(own, dtype, shape, "small", False)
     axis = call.axis("dim", len(shape))
@@ -225,8 +236,6 @@ def scatter(call, form):
     reduce = call.choose((0, 1, 2)) if form in ("src", "value") else {"add": 1}.get(form)
     if form == "reduce":
         reduce = call.choose((0, 1, 2, 3, 4))
-    if form == "value" and reduce == 2:
-        reduce = 1
     if form != "add" and reduce == 0 and form != "reduce":
         # No index of a line occurs twice: the order of writes is open.
         keys = call.some("float32", shape, "normal", False)
@@ -250,7 +259,7 @@ def scatter(call, form):
             include = call.set("includeSelf", call.chance(60))
             hit = np.zeros(shape, np.int64)
             np.add.at(hit, key, 1)
-            start = {0: 0, 1: 1, 2: 0, 3: -np.inf, 4: np.inf}[reduce] if dtype in FLOATS else {0: 0, 1: 1, 2: 0, 3: np.iinfo(NUMPY[dtype]).min, 4: np.iinfo(NUMPY[dtype]).max}[reduce]
+            start = {0: 0, 1: 1, 2: 0, 3: -np.inf, 4: np.inf}[reduce] if dtype in WIDE else {0: 0, 1: 1, 2: 0, 3: np.iinfo(NUMPY[dtype]).min, 4: np.iinfo(NUMPY[dtype]).max}[reduce]
             if not include:
                 wanted = np.where(hit > 0, NUMPY[dtype].type(start) if dtype in INTEGERS else start, wanted)
             size = np.abs(wide(x)).astype(float)
@@ -259,7 +268,7 @@ def scatter(call, form):
             ufunc.at(wanted, key, source)
             if reduce == 2:
                 parts = hit + (1 if include else 0)
-                wanted = np.where(hit > 0, wanted / np.maximum(parts, 1) if dtype in FLOATS else np.floor_divide(wanted, np.maximum(parts, 1)), wanted)
+                wanted = np.where(hit > 0, wanted / np.maximum(parts, 1) if dtype in WIDE else np.floor_divide(wanted, np.maximum(parts, 1)), wanted)
             slackness = size if reduce in (0, 2) else 4 * np.abs(wanted) if reduce == 1 else 0
         elif reduce in (None, 0):
             wanted[key] = source
@@ -268,7 +277,7 @@ def scatter(call, form):
             np.add.at(size, key, np.abs(source))
             REDUCE[reduce].at(wanted, key, source)
             slackness = size if reduce == 1 else 8 * np.abs(wanted)
-    low = 2e-7 if dtype in FLOATS else 0
+    low = 2e-7 if dtype in WIDE else 0
     check = near(2, 0, low * (4 + shape[axis]) * np.nan_to_num(np.asarray(slackness, float), posinf=0, neginf=0))
     if call.in_place:
         call.update(own, wanted, check)
@@ -287,11 +296,11 @@ def index_add(call, V2=False):
     part[axis] = count
     source = wide(call.tensor("source", dtype, tuple(part), "small", False))
     alpha = call.choose((1, 2, -1))
-    call.scalar("alpha", "float32" if dtype in FLOATS else "int64", alpha)
+    call.scalar("alpha", "float32" if dtype in WIDE else "int64", alpha)
     wanted, size = np.moveaxis(wide(x).copy(), axis, 0), np.moveaxis(np.abs(wide(x)).astype(float), axis, 0)
     np.add.at(wanted, at, np.moveaxis(source * wanted.dtype.type(alpha), axis, 0)), np.add.at(size, at, np.moveaxis(np.abs(source * float(alpha)), axis, 0))
     low = 1e-6
-    call.out("out", dtype, np.moveaxis(wanted, 0, axis), near(2, 0, low * np.moveaxis(size, 0, axis) if dtype in FLOATS else 0))
+    call.out("out", dtype, np.moveaxis(wanted, 0, axis), near(2, 0, low * np.moveaxis(size, 0, axis) if dtype in WIDE else 0))
 
 
 def index_fill(call, tensor):
@@ -334,7 +343,7 @@ def index_copy(call):
 
 
 def put(call):
-    dtype = call.choose((*FLOATS, "int32", "int64"))
+    dtype = call.choose((*WIDE, *INTEGERS))
     x = call.tensor("selfRef", dtype, call.shape(1, 4, 500, empty=False), "small", False)
     add = call.chance(50)
     count = call.choose((1, 3, 9))
@@ -352,7 +361,7 @@ def put(call):
         wanted[at] = source
     size = np.abs(wide(x)).astype(float).reshape(-1)
     np.add.at(size, at, np.abs(source)) if add else None
-    call.update("selfRef", wanted.reshape(x.shape), near(2, 0, 2e-6 * size.reshape(x.shape) if add and dtype in FLOATS else 0))
+    call.update("selfRef", wanted.reshape(x.shape), near(2, 0, 2e-6 * size.reshape(x.shape) if add and dtype in WIDE else 0))
 
 
 def unique(call, form):
@@ -362,7 +371,7 @@ def unique(call, form):
     size = x.size
     if form == "consecutive":
         inverse, counts = call.set("returnInverse", call.chance(60)), call.set("returnCounts", call.chance(60))
-        call.set("dim", 1000)
+        call.set("dim", 0 if len(shape) == 1 and call.chance(30) else 1000)
         flat = x.reshape(-1)
         starts = np.concatenate([[True], flat[1:] != flat[:-1]])
         values, back = flat[starts], (np.cumsum(starts) - 1).reshape(shape)

@@ -155,7 +155,7 @@ def pad_constant(call):
 
 
 def pad_like(call, mode, dims, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rank = dims + call.choose((1, 2))
     shape = [call.between(1, 3) for _ in range(rank - dims)] + [call.choose((2, 3, 5, 8, 17, 1) if mode == "edge" else (2, 3, 5, 8, 17)) for _ in range(dims)]
     if call.below(12) == 11:
@@ -294,7 +294,7 @@ def one_hot(call):
 
 
 def shuffle(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     groups = call.set("groups", call.choose((1, 2, 3, 4, 8)))
     shape = (call.between(1, 3), groups * call.between(1, 4), call.between(1, 5), call.between(1, 5))
     x = call.tensor("self", dtype, shape)
@@ -303,7 +303,7 @@ def shuffle(call):
 
 
 def im2col(call, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     n, c = call.between(1, 2), call.between(1, 3)
     h, w = call.choose((3, 4, 5, 9, 17, 33)), call.choose((3, 4, 6, 31))
     k, d, p, s = ((call.between(1, 3), call.between(1, 2)), (call.between(1, 2), 1), (call.below(2), call.below(2)), (call.between(1, 2), call.between(1, 2)))

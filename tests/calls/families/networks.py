@@ -42,7 +42,7 @@ def top(x, k):
 
 
 def gating_v2(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, experts = call.choose((1, 3, 17, 130)), call.choose((2, 5, 8, 64))
     x = distinct(call, "x", dtype, rows, experts)
     k = call.set("k", call.between(1, experts))
@@ -59,7 +59,7 @@ def gating_v2(call):
 
 
 def gating_k(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows = call.choose((1, 4, 17, 130))
     groups, each = call.choose(((1, 12), (2, 6), (4, 4), (8, 4)))
     experts = groups * each
@@ -111,7 +111,7 @@ def sorted_order(chosen):
 
 
 def init_routing(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, each, experts, width = sizes_of(call)
     x = wide(call.tensor("x", dtype, (tokens, width), "small", False))
     chosen = assigned(call, tokens, each, experts)
@@ -129,7 +129,7 @@ def init_routing(call):
 
 
 def init_routing_v2(call, quantised=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, each, experts, width = sizes_of(call)
     x = wide(call.tensor("x", dtype, (tokens, width), "small", False))
     chosen = assigned(call, tokens, each, experts)
@@ -175,7 +175,7 @@ def init_routing_v2(call, quantised=False):
 
 
 def init_routing_v3(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, each, experts, width = sizes_of(call)
     x = wide(call.tensor("x", dtype, (tokens, width), "small", False))
     chosen = assigned(call, tokens, each, experts)
@@ -212,7 +212,7 @@ def init_routing_v3(call):
 
 
 def unpermute(call, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, each, experts, width = sizes_of(call)
     chosen = assigned(call, tokens, each, experts)
     first, inverse = sorted_order(chosen)
@@ -240,7 +240,7 @@ def unpermute(call, backward=False):
 
 
 def permute_grad(call, names):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, each, experts, width = sizes_of(call)
     _, inverse = sorted_order(assigned(call, tokens, each, experts))
     g = wide(call.tensor(names[0], dtype, (tokens * each, width), "small", False))
@@ -254,7 +254,7 @@ def permute_grad(call, names):
 
 
 def finalize(call, version):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, each, experts, width = sizes_of(call)
     chosen = assigned(call, tokens, each, experts)
     _, inverse = sorted_order(chosen)
@@ -273,7 +273,7 @@ def finalize(call, version):
 
 
 def by_map(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, experts, width = call.choose((1, 3, 5, 17)), call.choose((2, 4, 8)), call.choose((1, 3, 8, 33))
     each = call.between(1, min(3, experts))
     chosen = assigned(call, tokens, each, experts)

@@ -37,7 +37,7 @@ def limited(values, dtype):
 
 
 def ascend_quant(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     lead, c = call.shape(1, 3, 60, empty=False), call.choose((1, 4, 8, 17, 65, 256))
     x = wide(call.tensor("x", dtype, (*lead, c), "small", False))
     n = c if call.chance(70) else 1
@@ -85,7 +85,7 @@ def dynamic_quant(call):
 
 
 def quantize(call):
-    dtype, out = call.choose(FLOATS), call.choose(("int8", "uint8", "int32"))
+    dtype, out = call.float_type(), call.choose(("int8", "uint8", "int32"))
     shape = call.shape(1, 4, 600, empty=False)
     axis = call.below(len(shape))
     n = shape[axis] if call.chance(60) else 1
@@ -138,18 +138,20 @@ def turned(x, mode):
 
 
 def rotary(call):
-    dtype = call.choose(FLOATS)
-    mode = call.set("mode", call.choose((0, 1, 2)))
+    dtype = call.float_type()
+    mode = call.set("mode", call.choose((0, 1, 2, 3)))
     shape = (call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((4, 8, 16, 64, 128)))
     angles = call.choose(((1, shape[1], 1, shape[3]), (shape[0], shape[1], 1, shape[3])))
     x = wide(call.tensor("x", dtype, shape, "small", False))
     cos, sin = wide(call.tensor("cos", dtype, angles, "small", False)), wide(call.tensor("sin", dtype, angles, "small", False))
-    wanted = x * cos + turned(x, mode) * sin
-    call.out("out", dtype, wanted, near(4, 0, (1e-6 + 0) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
+    # The last mode arranges what the cosine meets as well.
+    straight = np.concatenate([x[..., 0::2], x[..., 1::2]], -1) if mode == 3 else x
+    wanted = straight * cos + turned(x, mode) * sin
+    call.out("out", dtype, wanted, near(4, 0, (1e-6 + 0) * (np.abs(straight * cos) + np.abs(turned(x, mode) * sin))))
 
 
 def apply_rotary(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     b, s, d = call.between(1, 2), call.choose((1, 3, 17, 130)), call.choose((4, 8, 64, 128))
     q = wide(call.tensor("queryRef", dtype, (b, s, call.between(1, 3), d), "small", False))
     k = wide(call.tensor("keyRef", dtype, (b, s, call.between(1, 2), d), "small", False))
@@ -166,7 +168,7 @@ def apply_rotary(call):
 # Optimizers.
 
 def adam_w(call, V2):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 4, 2000)
     var, m, v, g = (wide(call.tensor(name, dtype, shape, "small" if name != "vRef" else "inner", False)) for name in ("varRef", "mRef", "vRef", "grad"))
     rate, decay, one, two, e = call.choose((0.0625, 0.5)), call.choose((0.125, 0.0)), call.choose((0.875, 0.5)), call.choose((0.9375, 0.75)), 2.0**-13
@@ -201,7 +203,7 @@ def adam_w(call, V2):
 
 
 def adam(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(1, 4, 2000)
     var, m, v, g = (wide(call.tensor(name, dtype, shape, "small" if name != "v" else "inner", False)) for name in ("varRef", "m", "v", "grad"))
     rate, one, two, e, step = 0.0625, 0.875, 0.9375, 2.0**-6, call.choose((1, 3, 20))
@@ -289,7 +291,7 @@ def permuted(call):
 
 def dropout_mask(call):
     p = call.choose((0.5, 0.0))
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x = wide(call.tensor("self", dtype, call.shape(1, 4, 2000, empty=False), "small", False))
     bytes_ = -(-x.size // 128) * 16
     mask = call.tensor("mask", "uint8", values=call.some("uint8", (bytes_,), "any", False))
@@ -299,7 +301,7 @@ def dropout_mask(call):
 
 
 def masked_scale(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 5, 2000)
     x = wide(call.tensor("self", dtype, shape, "small", False))
     mask = wide(call.tensor("mask", call.choose(("uint8", "int8")), values=np.abs(call.some("int8", shape, "small", False)) % 2)).astype(float)
@@ -359,7 +361,7 @@ def distances(call):
 
 
 def elementwise_batch_norm(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     c = call.between(1, 5)
     shape = (call.between(1, 3), c, *call.shape(0, 2, 60, empty=False))
     x = wide(call.tensor("input", dtype, shape, "small", False))

@@ -49,7 +49,7 @@ def close(dtype, size, depth):
 
 
 def matmul(call, form="any"):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     m, k, n = sizes(call)
     if form == "mm":
         one, two = (m, k), (k, n)
@@ -82,7 +82,7 @@ def matmul(call, form="any"):
 def added(call, form):
     """beta * self + alpha * product."""
     own = call.in_place[0] if call.in_place else "self"
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     m, k, n = sizes(call)
     b = call.between(1, 3)
     names = [name for name in call.inputs if name != own]
@@ -114,7 +114,7 @@ def added(call, form):
 
 
 def gemm(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     m, k, n = sizes(call)
     ta, tb = call.set("transA", call.below(2)), call.set("transB", call.below(2))
     a = wide(call.tensor("A", dtype, (k, m) if ta else (m, k), "small", False))

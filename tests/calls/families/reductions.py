@@ -150,7 +150,7 @@ def reduced_logic(call, f):
 
 
 def moment(call, root=False, mean=None, correction="correction"):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 6, 4000, empty=False)
     x = wide(call.tensor("self", dtype, shape, "small", False))
     if call.chance(15) and call.operator in NULL_IS_ALL:
@@ -177,7 +177,7 @@ def moment(call, root=False, mean=None, correction="correction"):
 
 
 def norm(call, p, dims, dtyped=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 6, 4000, empty=False)
     x = np.abs(wide(call.tensor("self", dtype, shape, "small", False)))
     order = call.choose((2.0, 1.0, 0.0, math.inf, -math.inf, 3.0, 0.5, -1.0, -2.0))
@@ -198,7 +198,7 @@ def norm(call, p, dims, dtyped=False):
 
 
 def log_sum_exp(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 6, 4000, empty=False)
     x = wide(call.tensor("self", dtype, shape, call.choose(("small", "small", "any")), call.chance(30)))
     axes, keep = call.axes("dim", len(shape), empty=False), keepdim(call)
@@ -453,7 +453,7 @@ def crossed(call):
 
 def renormed(call):
     own = call.in_place[0] if call.in_place else "self"
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(2, 4, 2000, empty=False)
     x = wide(call.tensor(own, dtype, shape, "small", False))
     p = float(call.scalar("p", "float32", call.choose((2.0, 1.0, 3.0, 0.5))))

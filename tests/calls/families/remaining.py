@@ -75,7 +75,7 @@ def kept_bits(found, count):
 
 
 def dropout(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x = wide(call.tensor("input", dtype, call.shape(1, 4, 2000, empty=False), "positive", False))
     p = call.set("p", call.choose((0.0, 0.25, 0.5, 1.0)))
     train = "train" not in call.kinds or call.set("train", call.chance(80))
@@ -121,7 +121,7 @@ def dropout_mask(call):
 
 def leaky(call):
     """A slope at random for each negative element."""
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = call.shape(0, 4, 1000, empty=False)
     x = wide(call.tensor("self", dtype, shape, "normal", False, repeat=False))
     call.tensor("noise", dtype, shape, "normal", False)
@@ -168,7 +168,7 @@ def multinomial_tensor(call):
 
 
 def exponential(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     x = call.tensor("selfRef", dtype, call.shape(1, 2, 2000, empty=False), plain=True)
     rate = call.set("lambda", call.choose((1.0, 2.0)))
     call.set("count", x.size), counters(call)
@@ -296,7 +296,7 @@ def distinct_rows(call):
 
 
 def bag(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, width = call.choose((2, 5)), call.choose((1, 3, 17, 130))
     x = small(call, "weight", dtype, (rows, width))
     count = call.choose((1, 5, 9))
@@ -335,7 +335,7 @@ def bag(call):
 
 
 def renormed(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, width = call.choose((2, 5)), call.choose((1, 3, 17, 130))
     x = small(call, "selfRef", dtype, (rows, width))
     index = call.some("int64", call.shape(1, 2, 8, empty=False), "any", False).astype(np.int64) % rows
@@ -579,7 +579,7 @@ def counted_range(call):
 
 
 def multilabel(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     rows, n = call.choose((1, 3)), call.choose((2, 5, 9))
     x = small(call, "self", dtype, (rows, n))
     target = np.full((rows, n), -1)
@@ -617,7 +617,7 @@ def gathered_statistics(call):
 
 
 def unscaled(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     arrays = [call.tensor("scaledGrads", dtype, call.shape(0, 3, 300, empty=False), "small", False, repeat=False, listed=True) for _ in range(call.between(1, 3))]
     bad = call.chance(40)
     if bad:
@@ -651,7 +651,7 @@ def advanced(call):
 
 
 def cached_rope(call):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     tokens, head, span = call.choose((1, 3, 17, 130)), call.choose((8, 16)), call.choose((4, 8))
     cache = small(call, "cosSinCache", dtype, (9, span))
     positions = call.tensor("positions", "int64", values=np.abs(call.some("int64", (tokens,), "small", False)) % 9)

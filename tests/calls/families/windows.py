@@ -45,7 +45,7 @@ def ranges(size, kernel, stride, pad, out):
 
 
 def avg_pool(call, dims, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = image(call, dims)
     windows = [pool_window(call, size) for size in shape[2:]]
     ceil, include = call.set("ceilMode", call.chance(40)), call.set("countIncludePad", call.chance(50))
@@ -83,7 +83,7 @@ def avg_pool(call, dims, backward=False):
 
 
 def adaptive_avg(call, dims, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = image(call, dims)
     outs = [call.choose((1, 2, 3, 5, 7, 20)) for _ in range(dims)]
     x = wide(call.tensor("self", dtype, shape, "small", False))
@@ -106,7 +106,7 @@ def adaptive_avg(call, dims, backward=False):
 
 
 def max_pool(call, dims, backward=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = image(call, dims)
     windows = [pool_window(call, size) for size in shape[2:]]
     ceil = call.set("ceilMode", call.chance(40))
@@ -181,7 +181,7 @@ FORMATS = {1: 47, 2: 0, 3: 30}
 
 def convolution(call):
     dims = call.choose((2, 1, 3))
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     groups = call.choose((1, 1, 2, 3))
     ins, outs = groups * call.between(1, 5), groups * call.choose((1, 2, 5, 8, 17))
     kernel = [call.choose((1, 2, 3)) for _ in range(dims)]
@@ -266,7 +266,7 @@ def matrices_of(kind, sizes, outs, aligned, exact):
 
 
 def resized(call, kind, dims, backward=False, exact=False):
-    dtype = call.choose(FLOATS)
+    dtype = call.float_type()
     shape = image(call, dims)
     outs = [call.choose((1, 2, 3, 4, 7, 8, 16, 17, 33) if dims < 3 else (1, 2, 3, 4, 7, 8)) for _ in range(dims)]
     aligned = call.set("alignCorners", call.chance(50)) if "alignCorners" in call.kinds else False
