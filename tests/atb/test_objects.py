@@ -1,6 +1,7 @@
 """Contexts, operations and packs: their life, what is refused, threads, capture, and programs of both layouts of strings."""
 
 import ctypes
+import pathlib
 import subprocess
 import threading
 
@@ -113,6 +114,16 @@ def test_programs_of_both_layouts_of_strings_get_names_in_their_own(tmp_path, ab
     assert done.returncode == 0, done.stderr[:4000]
     done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout.strip()) == (0, "ok"), done.stderr
+
+
+@pytest.mark.parametrize("abi", [0, 1])
+def test_a_graph_runs_operations_of_the_library_and_of_the_program(tmp_path, abi):
+    source = pathlib.Path(__file__).with_name("graph.cpp")
+    command = ["g++", "-std=c++14", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-Wall", "-Wextra", "-I", INCLUDE, source, "-o", tmp_path / "program"]
+    done = subprocess.run([*command, "-L", LIB64, "-latb", "-lascendcl", f"-Wl,-rpath,{LIB64}"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:4000]
+    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, "ok"), done.stdout + done.stderr
 
 
 def refused(status, call, *words):

@@ -1,4 +1,4 @@
-//! The C++ library of transformers, `libatb.so`: compiled once from `crates/jumar-capi/atb`, for a tree and a wheel.
+//! The C++ library of transformers, `libatb.so`: compiled once from `crates/jumar-capi/cpp`, for a tree and a wheel.
 //!
 //! It defines the public classes and templates, whose mangled names prebuilt programs look for, and sends each call to functions of
 //! `libascendcl.so`.
@@ -16,7 +16,7 @@ use super::graph_engine::{compiler, time_of};
 /// The name of the library.
 pub(crate) const FILE: &str = "libatb.so";
 /// The sources, below the repository.
-const SOURCES: &str = "crates/jumar-capi/atb";
+const SOURCES: &str = "crates/jumar-capi/cpp";
 /// The public headers, below the repository.
 const HEADERS: &str = "include/atb";
 /// Units whose code does not depend on the layout of std::string.
