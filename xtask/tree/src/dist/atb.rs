@@ -29,6 +29,8 @@ const UNITS: &[&str] = &[
     "operation",
     "utils",
 ];
+/// Definitions of the standard library's that older systems lack: those of the Graph Engine's library.
+const COMPATIBLE: &str = "crates/jumar-ge/cpp/compatible.cpp";
 /// The unit that is compiled for each layout of std::string.
 const STRINGS: &str = "strings";
 /// What the linker exports.
@@ -48,10 +50,16 @@ pub(crate) fn build(root: &Path, runtime: &Path, folder: &Path, how: Build) -> R
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut objects = Vec::new();
-    let units = UNITS.iter().map(|unit| (*unit, "1"));
-    for (unit, layout) in units.chain([(STRINGS, "0"), (STRINGS, "1")]) {
+    let own = |unit: &str| root.join(SOURCES).join(unit).with_extension("cpp");
+    let units = UNITS.iter().map(|unit| (own(unit), *unit, "1"));
+    let more = [
+        (own(STRINGS), STRINGS, "0"),
+        (own(STRINGS), STRINGS, "1"),
+        (root.join(COMPATIBLE), "compatible", "1"),
+    ];
+    for (source, unit, layout) in units.chain(more) {
         let object = folder.join(format!("atb-{unit}-{layout}.o"));
-        compile(root, unit, layout, &object, how)?;
+        compile(root, &source, layout, &object, how)?;
         objects.push(object);
     }
     let map = folder.join("atb-exports.map");
@@ -80,8 +88,7 @@ pub(crate) fn build(root: &Path, runtime: &Path, folder: &Path, how: Build) -> R
 }
 
 /// Compiles a unit for a layout of std::string.
-fn compile(root: &Path, unit: &str, layout: &str, object: &Path, how: Build) -> Result<()> {
-    let source = root.join(SOURCES).join(unit).with_extension("cpp");
+fn compile(root: &Path, source: &Path, layout: &str, object: &Path, how: Build) -> Result<()> {
     let version = concat!(
         "-DJUMAR_ATB_VERSION=\"Jumar ",
         env!("CARGO_PKG_VERSION"),
@@ -102,7 +109,7 @@ fn compile(root: &Path, unit: &str, layout: &str, object: &Path, how: Build) -> 
             .arg(format!("-D_GLIBCXX_USE_CXX11_ABI={layout}"))
             .arg("-I")
             .arg(root.join("include"))
-            .arg(&source)
+            .arg(source)
             .arg("-o")
             .arg(object),
     )
@@ -114,6 +121,9 @@ fn up_to_date(root: &Path, runtime: &Path, library: &Path) -> Result<bool> {
     let Ok(built) = time_of(library) else {
         return Ok(false);
     };
+    if time_of(&root.join(COMPATIBLE))? >= built {
+        return Ok(false);
+    }
     for folder in [SOURCES, HEADERS] {
         let folder = root.join(folder);
         let entries =
