@@ -1,7 +1,9 @@
 """Contexts, operations and packs: their life, what is refused, threads, capture, and programs of both layouts of strings."""
 
 import ctypes
+import pathlib
 import subprocess
+import sys
 import threading
 
 import numpy
@@ -113,6 +115,46 @@ def test_programs_of_both_layouts_of_strings_get_names_in_their_own(tmp_path, ab
     assert done.returncode == 0, done.stderr[:4000]
     done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout.strip()) == (0, "ok"), done.stderr
+
+
+@pytest.mark.parametrize("abi", [0, 1])
+def test_a_graph_runs_operations_of_the_library_and_of_the_program(tmp_path, abi):
+    source = pathlib.Path(__file__).with_name("graph.cpp")
+    command = ["g++", "-std=c++14", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-Wall", "-Wextra", "-I", INCLUDE, source, "-o", tmp_path / "program"]
+    done = subprocess.run([*command, "-L", LIB64, "-latb", "-lascendcl", f"-Wl,-rpath,{LIB64}"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:4000]
+    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, "ok"), done.stdout + done.stderr
+
+
+CORRECT = """
+import sys
+sys.path.insert(0, {here!r})
+import numpy
+from client import FLOAT16, Operation, Runtime, acl, atb, check
+
+runtime = Runtime()
+ins = [runtime.device(numpy.ones((2, 3)), FLOAT16) for _ in range(2)]
+[found] = Operation("Elewise", elewiseType=8).run(runtime, ins, [runtime.empty(FLOAT16, (2, 3))])
+assert (found == 2).all()
+runtime.free()
+check(acl.aclrtDestroyStream(runtime.stream))
+check(atb._ZN3atb14DestroyContextEPNS_7ContextE(runtime.context))
+check(acl.aclrtResetDevice(0))
+check(acl.aclFinalize())
+"""
+
+
+def test_the_checks_see_the_calls_of_a_correct_program_and_the_timeline_the_operation(tmp_path):
+    program, timeline = tmp_path / "program.py", tmp_path / "timeline.json"
+    program.write_text(CORRECT.format(here=str(pathlib.Path(__file__).parent)))
+    jumar = PREFIX / "bin/jumar"
+    done = subprocess.run([jumar, "check", "--", sys.executable, program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "0 findings" in done.stderr + done.stdout, done.stderr[-2000:]
+    done = subprocess.run([jumar, "run", "--trace", timeline, "--", sys.executable, program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    text = timeline.read_text()
+    assert '"ElewiseOperation"' in text and '"atb::Operation::Execute"' in text
 
 
 def refused(status, call, *words):

@@ -106,19 +106,19 @@ def test_elewise_of_real_numbers(runtime, random, dtype):
         numpy.testing.assert_array_equal(found, rounded(x, to))
 
 
-def test_elewise_of_integers_and_truths(runtime, random):
+def test_elewise_of_integers_and_flags(runtime, random):
     one, two = random.integers(-5, 6, (4, 6)).astype(numpy.int32), random.integers(-5, 6, 6).astype(numpy.int32)
     ins = [runtime.device(one), runtime.device(two)]
     for kind, function in {8: numpy.add, 9: numpy.multiply, 15: numpy.subtract}.items():
         [found] = Operation("Elewise", elewiseType=kind).run(runtime, ins, [runtime.empty(INT32, (4, 6))])
         numpy.testing.assert_array_equal(found, function(one, two))
-    truths = [(random.random((4, 6)) < 0.5).astype(numpy.int8) for _ in range(2)]
-    ins = [runtime.device(value) for value in truths]
+    flags = [(random.random((4, 6)) < 0.5).astype(numpy.int8) for _ in range(2)]
+    ins = [runtime.device(value) for value in flags]
     for kind, function in {11: numpy.logical_and, 12: numpy.logical_or}.items():
         [found] = Operation("Elewise", elewiseType=kind).run(runtime, ins, [runtime.empty(INT8, (4, 6))])
-        numpy.testing.assert_array_equal(found, function(*truths))
+        numpy.testing.assert_array_equal(found, function(*flags))
     [found] = Operation("Elewise", elewiseType=7).run(runtime, ins[:1], [runtime.empty(INT8, (4, 6))])
-    numpy.testing.assert_array_equal(found, numpy.logical_not(truths[0]))
+    numpy.testing.assert_array_equal(found, numpy.logical_not(flags[0]))
 
 
 def test_elewise_quantises_and_back(runtime, random):

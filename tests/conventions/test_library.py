@@ -71,13 +71,14 @@ def test_the_graph_engine_exports_its_classes_and_what_the_runtime_exports_and_n
     assert not internal
 
 
-def test_the_graph_engine_finds_the_runtime_beside_it_and_works_with_older_systems():
-    entries = dynamic(GRAPH_ENGINE)
-    assert ("SONAME", "libjumar_ge.so") in entries and ("NEEDED", "libascendcl.so") in entries
+@pytest.mark.parametrize("library", [GRAPH_ENGINE, LIB64 / "libatb.so"], ids=lambda library: library.name)
+def test_libraries_of_classes_find_the_runtime_beside_them_and_work_with_older_systems(library):
+    entries = dynamic(library)
+    assert ("SONAME", library.name) in entries and ("NEEDED", "libascendcl.so") in entries
     assert ("RUNPATH", "$ORIGIN") in entries or ("RPATH", "$ORIGIN") in entries
     assert any(tag == "FLAGS_1" and "NODELETE" in value for tag, value in entries)
     # The oldest libstdc++ that the portable wheel names: GCC 8.
-    symbols = run("objdump", "-T", GRAPH_ENGINE).stdout
+    symbols = run("objdump", "-T", library).stdout
     versions = {tuple(map(int, one.split("."))) for one in re.findall(r"GLIBCXX_([0-9.]+)", symbols)}
     assert max(versions) <= (3, 4, 25), sorted(versions)
 

@@ -20,7 +20,7 @@ def context_object(tmp_path_factory):
     return compile_c(write(folder / "context.c", CONTEXT_C), folder / "context.o", "-c")
 
 
-@pytest.mark.parametrize(("library", "names"), [(RUNTIME, RUNTIME_NAMES), (GRAPH_ENGINE, GRAPH_ENGINE_NAMES)])
+@pytest.mark.parametrize(("library", "names"), [(RUNTIME, RUNTIME_NAMES), (GRAPH_ENGINE, GRAPH_ENGINE_NAMES), (LIB64 / "libatb.so", ["atb"])])
 def test_every_name_in_every_folder_is_its_file(library, names):
     assert library.is_file() and not library.is_symlink()
     for folder in FOLDERS:

@@ -23,11 +23,19 @@ pub const MOST: usize = 12;
 /// Finds what is known of a call.
 pub fn signature(call: &Call) -> &'static Signature {
     match aclnn::phase_of(call) {
-        None => &signatures::ALL[usize::from(call.number)],
+        None => signatures::ALL
+            .get(usize::from(call.number))
+            .unwrap_or(&UNNUMBERED),
         Some((_, Phase::First)) => &FIRST_PHASE,
         Some((_, Phase::Second)) => &SECOND_PHASE,
     }
 }
+
+/// A function that has no number: nothing but its name is known of it.
+static UNNUMBERED: Signature = Signature {
+    returns: "",
+    parameters: &[],
+};
 
 /// A first phase of an operator. The arguments of the operator follow.
 static FIRST_PHASE: Signature = Signature {

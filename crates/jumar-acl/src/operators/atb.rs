@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
-use jumar_eager::atb::{self, Bound, Described, Fields, Refused, Source};
+use jumar_eager::atb::{self, Bound, Description, Fields, Rejection, Source};
 pub use jumar_eager::atb::{Number, Status, Tensor};
 use jumar_eager::{Dims, ParamKind, Plan, Signature};
 use jumar_types::{Error, ErrorKind, IdKind};
@@ -47,12 +47,12 @@ impl Default for Operations {
 pub(crate) struct Operation {
     inner: atb::Operation,
     /// What the last preparation found, for functions whose second part has no tensors.
-    prepared: Mutex<Option<Prepared>>,
+    prepared: Mutex<Option<PreparedCall>>,
 }
 
 /// A call that is ready.
 #[derive(Clone)]
-struct Prepared {
+struct PreparedCall {
     signature: &'static Signature,
     plan: Arc<Plan>,
     /// The parameter and the address of each tensor argument.
@@ -99,7 +99,7 @@ impl Failure {
 }
 
 /// Names the operation of a refusal.
-fn named(name: &str) -> impl Fn(Refused) -> Failure + '_ {
+fn named(name: &str) -> impl Fn(Rejection) -> Failure + '_ {
     move |refused| {
         let sentence = format!("{name}: {}", refused.text);
         Failure::new(refused.status, sentence).fix(refused.fix)
@@ -164,7 +164,7 @@ pub fn describe(cx: &Cx<'_>, operation: Raw) -> Result<(&'static str, usize, usi
 ///
 /// # Errors
 /// The inputs are not those of the operation.
-pub fn infer_shape(cx: &Cx<'_>, operation: Raw, inputs: &[Tensor<'_>]) -> Result<Vec<Described>> {
+pub fn infer_shape(cx: &Cx<'_>, operation: Raw, inputs: &[Tensor<'_>]) -> Result<Vec<Description>> {
     let operation = find(cx, operation)?;
     let found = operation.inner.infer(inputs);
     found.map_err(named(operation.inner.name()))
@@ -174,7 +174,7 @@ pub fn infer_shape(cx: &Cx<'_>, operation: Raw, inputs: &[Tensor<'_>]) -> Result
 fn plan(cx: &Cx<'_>, operation: &atb::Operation, bound: Bound) -> Result<(Arc<Plan>, Bound)> {
     let mut bound = bound;
     let args = std::mem::take(&mut bound.args);
-    // The address of a signature is no number of a single operator.
+    // The address of a signature is not the number of a single operator.
     let number = std::ptr::from_ref(bound.signature).addr();
     let plan = cx
         .thread
@@ -261,7 +261,7 @@ pub fn execute(
     let bound = bind(inner, inputs, outputs)?;
     check_in_place(inner, &bound, inputs, outputs)?;
     let (plan, bound) = plan(cx, inner, bound)?;
-    let call = Prepared {
+    let call = PreparedCall {
         signature: bound.signature,
         plan,
         tensors: addresses(&bound, inputs, outputs),
@@ -270,7 +270,7 @@ pub fn execute(
 }
 
 /// Queues a call that was planned.
-fn queue(cx: &Cx<'_>, call: Prepared, workspace: (usize, u64), stream: Raw) -> Result<()> {
+fn queue(cx: &Cx<'_>, call: PreparedCall, workspace: (usize, u64), stream: Raw) -> Result<()> {
     let name = call.signature.name;
     let needed = call.plan.workspace_bytes() as u64;
     if workspace.1 < needed {
@@ -427,7 +427,7 @@ pub fn prepare(
     check_in_place(&inner, &bound, &inputs, &outputs)?;
     let (plan, bound) = plan(cx, &inner, bound)?;
     let workspace = plan.workspace_bytes() as u64;
-    let prepared = Prepared {
+    let prepared = PreparedCall {
         signature: bound.signature,
         plan,
         tensors: addresses(&bound, &inputs, &outputs),

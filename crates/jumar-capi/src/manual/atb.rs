@@ -1,4 +1,4 @@
-//! The functions below the C++ library of transformers, `libatb.so` (`crates/jumar-capi/atb`). A program never calls them itself.
+//! The functions below the C++ library of transformers, `libatb.so` (`crates/jumar-capi/cpp`). A program never calls them itself.
 //!
 //! Each takes the version of its caller first, and refuses another one than its own before it reads anything else.
 

@@ -1,4 +1,4 @@
-//! The C++ library of transformers, `libatb.so`: compiled once from `crates/jumar-capi/atb`, for a tree and a wheel.
+//! The C++ library of transformers, `libatb.so`: compiled once from `crates/jumar-capi/cpp`, for a tree and a wheel.
 //!
 //! It defines the public classes and templates, whose mangled names prebuilt programs look for, and sends each call to functions of
 //! `libascendcl.so`.
@@ -17,7 +17,7 @@ use crate::platform::Platform;
 /// The name of the library.
 pub(crate) const FILE: &str = "libatb.so";
 /// The sources, below the repository.
-const SOURCES: &str = "crates/jumar-capi/atb";
+const SOURCES: &str = "crates/jumar-capi/cpp";
 /// The public headers, below the repository.
 const HEADERS: &str = "include/atb";
 /// Units whose code does not depend on the layout of std::string.
@@ -30,6 +30,8 @@ const UNITS: &[&str] = &[
     "operation",
     "utils",
 ];
+/// Definitions of the standard library's that older systems lack: those of the Graph Engine's library.
+const COMPATIBLE: &str = "crates/jumar-ge/cpp/compatible.cpp";
 /// The unit that is compiled for each layout of std::string.
 const STRINGS: &str = "strings";
 /// What the linker exports.
@@ -55,10 +57,16 @@ pub(crate) fn build(
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut objects = Vec::new();
-    let units = UNITS.iter().map(|unit| (*unit, "1"));
-    for (unit, layout) in units.chain([(STRINGS, "0"), (STRINGS, "1")]) {
+    let own = |unit: &str| root.join(SOURCES).join(unit).with_extension("cpp");
+    let units = UNITS.iter().map(|unit| (own(unit), *unit, "1"));
+    let more = [
+        (own(STRINGS), STRINGS, "0"),
+        (own(STRINGS), STRINGS, "1"),
+        (root.join(COMPATIBLE), "compatible", "1"),
+    ];
+    for (source, unit, layout) in units.chain(more) {
         let object = folder.join(format!("atb-{unit}-{layout}.o"));
-        compile(root, unit, layout, &object, how, platform)?;
+        compile(root, &source, layout, &object, how, platform)?;
         objects.push(object);
     }
     let map = folder.join("atb-exports.map");
@@ -89,13 +97,12 @@ pub(crate) fn build(
 /// Compiles a unit for a layout of std::string.
 fn compile(
     root: &Path,
-    unit: &str,
+    source: &Path,
     layout: &str,
     object: &Path,
     how: Build,
     platform: Platform,
 ) -> Result<()> {
-    let source = root.join(SOURCES).join(unit).with_extension("cpp");
     let version = concat!(
         "-DJUMAR_ATB_VERSION=\"Jumar ",
         env!("CARGO_PKG_VERSION"),
@@ -117,7 +124,7 @@ fn compile(
             .arg(format!("-D_GLIBCXX_USE_CXX11_ABI={layout}"))
             .arg("-I")
             .arg(root.join("include"))
-            .arg(&source)
+            .arg(source)
             .arg("-o")
             .arg(object),
     )
@@ -129,6 +136,9 @@ fn up_to_date(root: &Path, runtime: &Path, library: &Path) -> Result<bool> {
     let Ok(built) = time_of(library) else {
         return Ok(false);
     };
+    if time_of(&root.join(COMPATIBLE))? >= built {
+        return Ok(false);
+    }
     for folder in [SOURCES, HEADERS] {
         let folder = root.join(folder);
         let entries =

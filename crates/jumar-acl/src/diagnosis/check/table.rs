@@ -90,6 +90,16 @@ pub(super) struct CallRecord {
 static ALL: [OnceLock<CallRecord>; signatures::ALL.len()] =
     [const { OnceLock::new() }; signatures::ALL.len()];
 
+/// What is known of functions that have no number: those beside the operators, and those below the C++ libraries.
+static UNNUMBERED: CallRecord = CallRecord {
+    before: Before::Nothing,
+    after: After::Nothing,
+    needs_init: false,
+    counted: None,
+    checks_lifetime: false,
+    handles: Vec::new(),
+};
+
 /// What is known of the two phases of every operator.
 static PHASES: [OnceLock<CallRecord>; 2] = [const { OnceLock::new() }; 2];
 
@@ -113,7 +123,10 @@ pub(super) fn known(call: &'static Call) -> &'static CallRecord {
     if let Some((_, phase)) = aclnn::phase_of(call) {
         return PHASES[phase as usize].get_or_init(|| of_operator(call, phase));
     }
-    ALL[usize::from(call.number)].get_or_init(|| CallRecord {
+    let Some(record) = ALL.get(usize::from(call.number)) else {
+        return &UNNUMBERED;
+    };
+    record.get_or_init(|| CallRecord {
         before: before(call.name),
         after: after(call.name),
         needs_init: call.name.starts_with("aclrt")

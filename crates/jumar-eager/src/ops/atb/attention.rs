@@ -3,9 +3,9 @@
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
+use super::form::{Description, Form, Inputs, Slot, signature};
 use super::linear::HALVES;
-use super::refused::Refused;
+use super::rejection::Rejection;
 use crate::ops::attention;
 use crate::{Arg, Signature};
 
@@ -35,12 +35,12 @@ const MASKS: &[DataType] = &[
 ];
 
 /// Returns the numbers of heads of queries and of keys. A number of 0 for the keys is that of the queries.
-pub(super) fn heads(fields: &Fields<'_>) -> Result<(i64, i64), Refused> {
+pub(super) fn heads(fields: &Fields<'_>) -> Result<(i64, i64), Rejection> {
     let heads = fields.positive("headNum")?;
     match fields.int("kvHeadNum")? {
         0 => Ok((heads, heads)),
         keys if keys > 0 && heads % keys == 0 => Ok((heads, keys)),
-        keys => Err(Refused::param(format!(
+        keys => Err(Rejection::param(format!(
             "kvHeadNum is {keys}; it must be 0 or divide headNum, which is {heads}"
         ))),
     }
@@ -50,7 +50,7 @@ pub(super) fn text(value: &str) -> Arg {
     Arg::Text(value.to_owned())
 }
 
-pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let (heads, key_heads) = heads(fields)?;
     fields.only("compressType", 0)?;
     fields.only("scaleType", 0)?;
@@ -58,7 +58,7 @@ pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
     fields.only("batchRunStatusEnable", 0)?;
     let own_scale = fields.float("qScale")?;
     if own_scale != 0.0 && own_scale != 1.0 {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "qScale is {own_scale}, which is not supported; set qkScale"
         )));
     }
@@ -76,14 +76,14 @@ pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
         (3, true) => "rows",
         (5, true) => "causal",
         _ => {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "maskType is {mask} and calcType {}, which is not supported; supported are maskType 0, 1 and 2 with calcType 0, and 0, 3 and 5 with calcType 1",
                 u8::from(several)
             )));
         }
     };
     if latent < 0 || (latent > 0 && (quantised || key_heads != 1 && key_heads != heads)) {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "mlaVHeadSize is {latent} with kvHeadNum {key_heads} and quantType {}; a latent cache has one head and is not quantised",
             u8::from(quantised)
         )));
@@ -91,7 +91,7 @@ pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
     let key_heads = if latent > 0 { 1 } else { key_heads };
     let out = fields.int("outDataType")?;
     if out != -1 && !quantised {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "outDataType is {out}; it must be -1, that of query, unless quantType is 2 or 3"
         )));
     }
@@ -134,7 +134,7 @@ pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
 }
 
 /// Returns the entries of each head of a tensor with a row for each token.
-fn width(inputs: &Inputs<'_>, name: &str, heads: i64) -> Result<i64, Refused> {
+fn width(inputs: &Inputs<'_>, name: &str, heads: i64) -> Result<i64, Rejection> {
     match *inputs.dims(name) {
         [_, own, width] if own == heads => Ok(width),
         [_, all] if all % heads == 0 => Ok(all / heads),
@@ -145,7 +145,7 @@ fn width(inputs: &Inputs<'_>, name: &str, heads: i64) -> Result<i64, Refused> {
 }
 
 /// Returns the entries of each head of a cache.
-fn cache_width(inputs: &Inputs<'_>, name: &str, heads: i64) -> Result<i64, Refused> {
+fn cache_width(inputs: &Inputs<'_>, name: &str, heads: i64) -> Result<i64, Rejection> {
     match *inputs.dims(name) {
         [_, _, own, width] if own == heads => Ok(width),
         ref dims => Err(inputs.refuse(format!(
@@ -160,7 +160,7 @@ fn check_keys(
     (own, wanted): (i64, i64),
     names: [&str; 2],
     shared: usize,
-) -> Result<(), Refused> {
+) -> Result<(), Rejection> {
     let (key, value) = (inputs.dims(names[0]), inputs.dims(names[1]));
     if own != wanted {
         return Err(inputs.refuse(format!(
@@ -178,16 +178,16 @@ fn check_keys(
 }
 
 /// The result: a row for each token, as the query has.
-fn result(inputs: &Inputs<'_>, query: &str, heads: i64, width: i64) -> Vec<Described> {
+fn result(inputs: &Inputs<'_>, query: &str, heads: i64, width: i64) -> Vec<Description> {
     let dims = inputs.dims(query);
     let dims = match dims.len() {
         2 => vec![dims[0], heads * width],
         _ => vec![dims[0], heads, width],
     };
-    vec![Described::new(inputs.dtype(query), &dims)]
+    vec![Description::new(inputs.dtype(query), &dims)]
 }
 
-fn infer_paged(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer_paged(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let (heads, key_heads) = (inputs.int("headNum"), inputs.int("kvHeadNum"));
     let own = width(inputs, "query", heads)?;
     let key = cache_width(inputs, "keyCache", key_heads)?;
@@ -219,13 +219,13 @@ fn infer_paged(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
 }
 
 /// Returns the kind of a mask of sequences, by `maskType`.
-fn mask_of_sequences(mask: i64) -> Result<&'static str, Refused> {
+fn mask_of_sequences(mask: i64) -> Result<&'static str, Rejection> {
     match mask {
         0 => Ok(""),
         1 => Ok("whole"),
         2 => Ok("heads"),
         3 | 9 => Ok("causal"),
-        other => Err(Refused::param(format!(
+        other => Err(Rejection::param(format!(
             "maskType is {other}, which is not supported; supported are 0 (none), 1 (NORM), 2 (ALIBI), 3 (NORM_COMPRESS), and 9 (CAUSAL_MASK) for PREFIX_ENCODER"
         ))),
     }
@@ -238,10 +238,10 @@ const PREFIX_ENCODER: i64 = 4;
 /// `maskType`: causal, without a tensor.
 const CAUSAL: i64 = 9;
 
-pub(super) fn own(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn own(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let calc = fields.int("calcType")?;
     if calc != PA_ENCODER && calc != PREFIX_ENCODER {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "calcType is {calc}, which is not supported; supported are 3 (PA_ENCODER) and 4 (PREFIX_ENCODER)"
         )));
     }
@@ -264,7 +264,7 @@ pub(super) fn own(fields: &Fields<'_>) -> Result<Form, Refused> {
     let clamps = fields.choice("clampType", &[(0, false), (1, true)])?;
     let (low, high) = (fields.float("clampMin")?, fields.float("clampMax")?);
     if clamps && !(low <= high) {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "clampMin is {low} and clampMax {high}; the first is at most the second"
         )));
     }
@@ -272,7 +272,7 @@ pub(super) fn own(fields: &Fields<'_>) -> Result<Form, Refused> {
     let prefix = calc == PREFIX_ENCODER;
     let kind = mask_of_sequences(mask)?;
     if (prefix && mask != 3 && mask != CAUSAL) || (!prefix && mask == CAUSAL) {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "maskType is {mask} with calcType {calc}, which is not supported; PREFIX_ENCODER has 3 (NORM_COMPRESS) or 9 (CAUSAL_MASK), and PA_ENCODER 0 to 3"
         )));
     }
@@ -286,10 +286,10 @@ pub(super) fn own(fields: &Fields<'_>) -> Result<Form, Refused> {
     )
 }
 
-pub(super) fn prefix(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn prefix(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let mask = fields.int("maskType")?;
     if mask != 3 && mask != CAUSAL {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "maskType is {mask}, which is not supported; supported are 3 (NORM_COMPRESS) and 9 (CAUSAL_MASK)"
         )));
     }
@@ -301,7 +301,7 @@ pub(super) fn prefix(fields: &Fields<'_>) -> Result<Form, Refused> {
         scale,
         (false, 0.0, 0.0),
     )?;
-    // The function has a place for each tensor, with null for one that is not given.
+    // The function has a parameter for each tensor, with null for one that is not given.
     form.inputs = form
         .inputs
         .into_iter()
@@ -325,7 +325,7 @@ fn build(
     (prefix, mask, kind): (bool, i64, &str),
     scale: f64,
     (clamps, low, high): (bool, f64, f64),
-) -> Result<Form, Refused> {
+) -> Result<Form, Rejection> {
     let (heads, key_heads) = heads(fields)?;
     let ranks = if prefix { 4..=4 } else { 2..=3 };
     let mut inputs = vec![
@@ -362,7 +362,7 @@ fn build(
     })
 }
 
-fn infer_own(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer_own(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let (heads, key_heads) = (inputs.int("headNum"), inputs.int("kvHeadNum"));
     let own = width(inputs, "query", heads)?;
     let prefix = inputs.int("prefix") != 0;

@@ -4,8 +4,8 @@ use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
-use super::refused::Refused;
+use super::form::{Description, Form, Inputs, Slot, signature};
+use super::rejection::Rejection;
 use crate::build::Cx;
 use crate::ops::dense::bad_data;
 use crate::ops::index;
@@ -31,7 +31,7 @@ fn block_width(dtype: DataType) -> i64 {
     }
 }
 
-pub(super) fn reshape_and_cache(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn reshape_and_cache(fields: &Fields<'_>) -> Result<Form, Rejection> {
     fields.only("compressType", 0)?;
     let (values, in_blocks) = fields.choice(
         "kvCacheCfg",
@@ -68,7 +68,7 @@ pub(super) fn reshape_and_cache(fields: &Fields<'_>) -> Result<Form, Refused> {
 }
 
 /// Returns the width of the rows of a cache.
-fn cache_width(inputs: &Inputs<'_>, name: &str) -> Result<i64, Refused> {
+fn cache_width(inputs: &Inputs<'_>, name: &str) -> Result<i64, Rejection> {
     let &[_, second, third, last] = inputs.dims(name) else {
         return Err(inputs.refuse(format!("{name} has four dimensions")));
     };
@@ -94,7 +94,7 @@ fn cache_rows(inputs: &Inputs<'_>, name: &str) -> (i64, i64) {
     }
 }
 
-fn infer_write(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer_write(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let tokens = inputs.dims("slotMapping")[0];
     let mut outputs = Vec::new();
     for (rows, cache) in [("key", "keyCache"), ("value", "valueCache")] {
@@ -209,14 +209,14 @@ fn plan_write(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn paged_cache_load(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn paged_cache_load(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let in_blocks = fields.choice("kvCacheCfg", &[(0, true), (1, false)])?;
     let (cumulative, starts) = (
         fields.flag("isSeqLensCumsumType")?,
         fields.flag("hasSeqStarts")?,
     );
     if in_blocks && (cumulative || starts) {
-        return Err(Refused::param(
+        return Err(Rejection::param(
             "kvCacheCfg is 0 (FRACTAL_NZ), which is not supported with isSeqLensCumsumType or hasSeqStarts",
         ));
     }
@@ -251,7 +251,7 @@ pub(super) fn paged_cache_load(fields: &Fields<'_>) -> Result<Form, Refused> {
     })
 }
 
-fn infer_read(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer_read(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let sequences = inputs.dims("blockTables")[0];
     let lengths = inputs.dims("contextLens")[0];
     let wanted = sequences + i64::from(inputs.int("cumulative") != 0);

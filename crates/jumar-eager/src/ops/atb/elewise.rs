@@ -3,9 +3,9 @@
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
+use super::form::{Description, Form, Inputs, Slot, signature};
 use super::linear::HALVES;
-use super::refused::Refused;
+use super::rejection::Rejection;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::operands::FLOATS;
@@ -76,7 +76,7 @@ const NUMBERS: &[DataType] = &[
     DataType::Int8,
     DataType::UInt8,
 ];
-const TRUTHS: &[DataType] = &[DataType::Int8, DataType::Bool];
+const FLAGS: &[DataType] = &[DataType::Int8, DataType::Bool];
 const INT8: &[DataType] = &[DataType::Int8];
 
 /// Returns how many inputs a function has, and the types of the first.
@@ -85,8 +85,8 @@ fn operands(kind: Kind) -> (usize, &'static [DataType]) {
         Kind::Cast => (1, NUMBERS),
         Kind::Muls | Kind::Cos | Kind::Sin | Kind::Neg | Kind::Tanh => (1, FLOATS),
         Kind::Quant | Kind::DynamicQuant => (1, FLOATS),
-        Kind::LogicalNot => (1, TRUTHS),
-        Kind::LogicalAnd | Kind::LogicalOr => (2, TRUTHS),
+        Kind::LogicalNot => (1, FLAGS),
+        Kind::LogicalAnd | Kind::LogicalOr => (2, FLAGS),
         Kind::Add | Kind::Mul | Kind::Sub | Kind::Less | Kind::Greater | Kind::Equal => {
             (2, NUMBERS)
         }
@@ -96,7 +96,7 @@ fn operands(kind: Kind) -> (usize, &'static [DataType]) {
     }
 }
 
-pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let kind = fields.choice("elewiseType", KINDS)?;
     let mut factor = 1.0;
     if kind == Kind::Muls {
@@ -104,7 +104,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
     }
     let mut offset = 0;
     if matches!(kind, Kind::Quant | Kind::DynamicQuant) && fields.flag("asymmetric")? {
-        return Err(Refused::param(
+        return Err(Rejection::param(
             "asymmetric is true, which is not supported: quantisation is symmetric",
         ));
     }
@@ -112,7 +112,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
         factor = fields.float("inputScale")?;
         offset = fields.int("inputOffset")?;
         if factor == 0.0 || !factor.is_finite() {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "inputScale is {factor}; elements are divided by it"
             )));
         }
@@ -122,7 +122,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
         let found = DataType::from_acl(target as i32)
             .filter(|dtype| NUMBERS.contains(dtype) || *dtype == DataType::Bool);
         if found.is_none() {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "outTensorType is {target}, which is not a type that elements are converted to"
             )));
         }
@@ -166,7 +166,7 @@ fn kind_of(number: i64) -> Kind {
 }
 
 /// Returns the shape that two inputs are broadcast to.
-fn broadcast(inputs: &Inputs<'_>, other: &str) -> Result<Vec<i64>, Refused> {
+fn broadcast(inputs: &Inputs<'_>, other: &str) -> Result<Vec<i64>, Rejection> {
     let (one, two) = (inputs.dims("x"), inputs.dims(other));
     let rank = one.len().max(two.len());
     let at = |dims: &[i64], axis: usize| match (axis + dims.len()).checked_sub(rank) {
@@ -184,10 +184,10 @@ fn broadcast(inputs: &Inputs<'_>, other: &str) -> Result<Vec<i64>, Refused> {
         .collect()
 }
 
-fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let kind = kind_of(inputs.int("kind"));
     let (dims, own) = (inputs.dims("x"), inputs.dtype("x"));
-    let one = |dtype: DataType, dims: &[i64]| Ok(vec![Described::new(dtype, dims)]);
+    let one = |dtype: DataType, dims: &[i64]| Ok(vec![Description::new(dtype, dims)]);
     let within = |name: &str| match !inputs.has(name) || broadcast(inputs, name)? == dims {
         true => Ok(()),
         false => Err(inputs.refuse(format!(
@@ -208,8 +208,8 @@ fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
             let rows = &dims[..dims.len() - 1];
             let rows = if rows.is_empty() { &[1][..] } else { rows };
             Ok(vec![
-                Described::new(DataType::Int8, dims),
-                Described::new(DataType::Float32, rows),
+                Description::new(DataType::Int8, dims),
+                Description::new(DataType::Float32, rows),
             ])
         }
         Kind::Add | Kind::Mul | Kind::RealDiv | Kind::Sub => one(own, &broadcast(inputs, "other")?),

@@ -1,6 +1,6 @@
 //! The parameters of an operation, by name.
 
-use super::refused::Refused;
+use super::rejection::Rejection;
 
 /// The value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,34 +28,34 @@ impl Fields<'_> {
     }
 
     /// Returns an integer or an enumerator.
-    pub(super) fn int(&self, name: &str) -> Result<i64, Refused> {
+    pub(super) fn int(&self, name: &str) -> Result<i64, Rejection> {
         match self.find(name) {
             Some(Number::Int(value)) => Ok(value),
-            _ => Err(Refused::param(format!(
+            _ => Err(Rejection::param(format!(
                 "{name} is not among the parameters"
             ))),
         }
     }
 
     /// Returns a boolean.
-    pub(super) fn flag(&self, name: &str) -> Result<bool, Refused> {
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Rejection> {
         Ok(self.int(name)? != 0)
     }
 
     /// Returns a factor.
-    pub(super) fn float(&self, name: &str) -> Result<f64, Refused> {
+    pub(super) fn float(&self, name: &str) -> Result<f64, Rejection> {
         match self.find(name) {
             Some(Number::Float(value)) => Ok(value),
-            _ => Err(Refused::param(format!(
+            _ => Err(Rejection::param(format!(
                 "{name} is not among the parameters"
             ))),
         }
     }
 
     /// Refuses reserved bytes that are not zero: they belong to a parameter that is not known here.
-    pub(super) fn check_reserved(&self, operation: &str) -> Result<(), Refused> {
+    pub(super) fn check_reserved(&self, operation: &str) -> Result<(), Rejection> {
         match self.find(RESERVED) {
-            Some(Number::Int(offset)) => Err(Refused::param(format!(
+            Some(Number::Int(offset)) => Err(Rejection::param(format!(
                 "byte {offset} of the parameters of {operation} is not zero and belongs to no parameter that is supported"
             ))
             .with_fix("Initialise the parameters with their defaults: {} or memset.")),
@@ -64,12 +64,12 @@ impl Fields<'_> {
     }
 
     /// Returns an enumerator that has to be one of `known`: values and what they choose.
-    pub(super) fn choice<T: Copy>(&self, name: &str, known: &[(i64, T)]) -> Result<T, Refused> {
+    pub(super) fn choice<T: Copy>(&self, name: &str, known: &[(i64, T)]) -> Result<T, Rejection> {
         let value = self.int(name)?;
         let found = known.iter().find(|(own, _)| *own == value);
         found.map(|(_, chosen)| *chosen).ok_or_else(|| {
             let known: Vec<String> = known.iter().map(|(own, _)| own.to_string()).collect();
-            Refused::param(format!(
+            Rejection::param(format!(
                 "{name} is {value}; supported are {}",
                 known.join(", ")
             ))
@@ -77,20 +77,20 @@ impl Fields<'_> {
     }
 
     /// Refuses any value of a parameter but one.
-    pub(super) fn only(&self, name: &str, value: i64) -> Result<(), Refused> {
+    pub(super) fn only(&self, name: &str, value: i64) -> Result<(), Rejection> {
         match self.int(name)? {
             own if own == value => Ok(()),
-            own => Err(Refused::param(format!(
+            own => Err(Rejection::param(format!(
                 "{name} is {own}, which is not supported; it must be {value}"
             ))),
         }
     }
 
     /// Returns a count of at least one.
-    pub(super) fn positive(&self, name: &str) -> Result<i64, Refused> {
+    pub(super) fn positive(&self, name: &str) -> Result<i64, Rejection> {
         match self.int(name)? {
             value if value > 0 => Ok(value),
-            value => Err(Refused::param(format!(
+            value => Err(Rejection::param(format!(
                 "{name} is {value}; it must be at least 1"
             ))),
         }

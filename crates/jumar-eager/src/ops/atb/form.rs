@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use jumar_types::dtype::DataType;
 
-use super::refused::{Refused, Status};
+use super::rejection::{Rejection, Status};
 use crate::build::Cx;
 use crate::ops::PlanFn;
 use crate::ops::operands::FLOATS;
@@ -45,7 +45,7 @@ impl Tensor<'_> {
 
 /// The type and the shape of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
+pub struct Description {
     /// The element type.
     pub dtype: DataType,
     /// The format, as `aclFormat` numbers it.
@@ -54,10 +54,10 @@ pub struct Described {
     pub dims: Vec<i64>,
 }
 
-impl Described {
+impl Description {
     /// Describes a tensor of the format ND.
-    pub(super) fn new(dtype: DataType, dims: &[i64]) -> Described {
-        Described {
+    pub(super) fn new(dtype: DataType, dims: &[i64]) -> Description {
+        Description {
             dtype,
             format: ND,
             dims: dims.to_vec(),
@@ -67,7 +67,7 @@ impl Described {
 
 /// Where a tensor lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+enum Memory {
     Device,
     /// Integers that are read when the call is made.
     Host,
@@ -80,7 +80,7 @@ pub(super) struct Slot {
     pub name: &'static str,
     types: &'static [DataType],
     ranks: RangeInclusive<usize>,
-    home: Home,
+    memory: Memory,
     optional: bool,
     /// The input whose type this one has.
     like: Option<&'static str>,
@@ -103,7 +103,7 @@ impl Slot {
             name,
             types,
             ranks,
-            home: Home::Device,
+            memory: Memory::Device,
             optional: false,
             like: None,
             blocked: false,
@@ -115,7 +115,7 @@ impl Slot {
     /// Creates integers in host memory.
     pub fn host(name: &'static str, ranks: RangeInclusive<usize>) -> Slot {
         Slot {
-            home: Home::Host,
+            memory: Memory::Host,
             ..Slot::new(name, HOST, ranks)
         }
     }
@@ -126,7 +126,7 @@ impl Slot {
     }
 
     pub fn is_host(&self) -> bool {
-        self.home == Home::Host
+        self.memory == Memory::Host
     }
 
     pub fn optional(mut self) -> Slot {
@@ -156,12 +156,27 @@ impl Slot {
         self
     }
 
-    fn refuse(&self, status: Status, text: impl std::fmt::Display) -> Refused {
-        Refused::new(status, format!("{} {text}", self.name))
+    fn refuse(&self, status: Status, text: impl std::fmt::Display) -> Rejection {
+        Rejection::new(status, format!("{} {text}", self.name))
     }
 
-    /// Checks format, rank, dimensions and size, and returns the element type.
-    fn check(&self, tensor: &Tensor<'_>) -> Result<DataType, Refused> {
+    /// Checks rank, format, dimensions and size, and returns the element type.
+    fn check(&self, tensor: &Tensor<'_>) -> Result<DataType, Rejection> {
+        let rank = tensor.dims.len();
+        if !self.ranks.contains(&rank) {
+            let (least, most) = (self.ranks.start(), self.ranks.end());
+            let wanted = match least == most {
+                true => least.to_string(),
+                false => format!("between {least} and {most}"),
+            };
+            return Err(self.refuse(
+                Status::TensorDimNum,
+                format_args!(
+                    "has {rank} dimensions, {:?}; it must have {wanted}",
+                    tensor.dims
+                ),
+            ));
+        }
         if !DENSE.contains(&tensor.format) && !(self.blocked && tensor.format == NZ) {
             let wanted = match self.blocked {
                 true => "2 (ND) or 29 (FRACTAL_NZ)",
@@ -182,21 +197,6 @@ impl Slot {
                 ),
             ));
         };
-        let rank = tensor.dims.len();
-        if !self.ranks.contains(&rank) {
-            let (least, most) = (self.ranks.start(), self.ranks.end());
-            let wanted = match least == most {
-                true => least.to_string(),
-                false => format!("between {least} and {most}"),
-            };
-            return Err(self.refuse(
-                Status::TensorDimNum,
-                format_args!(
-                    "has {rank} dimensions, {:?}; it must have {wanted}",
-                    tensor.dims
-                ),
-            ));
-        }
         let mut elements = Some(1u64);
         for dim in tensor.dims {
             let dim = u64::try_from(*dim).ok().filter(|dim| *dim > 0);
@@ -234,7 +234,7 @@ impl Slot {
     }
 
     /// Returns the integers of a host tensor.
-    fn values(&self, tensor: &Tensor<'_>, dtype: DataType) -> Result<Vec<i64>, Refused> {
+    fn values(&self, tensor: &Tensor<'_>, dtype: DataType) -> Result<Vec<i64>, Rejection> {
         let Some(bytes) = tensor.host else {
             let where_it_is = match tensor.on_device {
                 true => "has an address of device memory only (deviceData)",
@@ -309,11 +309,11 @@ impl Inputs<'_> {
     }
 
     /// Returns the description of an input, for an output that is the same.
-    pub fn same(&self, name: &str) -> Described {
+    pub fn same(&self, name: &str) -> Description {
         let format = self.find(name).map_or(ND, |(_, tensor)| tensor.format);
-        Described {
+        Description {
             format,
-            ..Described::new(self.dtype(name), self.dims(name))
+            ..Description::new(self.dtype(name), self.dims(name))
         }
     }
 
@@ -328,13 +328,13 @@ impl Inputs<'_> {
     }
 
     /// Creates the refusal of a shape.
-    pub fn refuse(&self, text: impl Into<String>) -> Refused {
-        Refused::new(Status::TensorDim, text)
+    pub fn refuse(&self, text: impl Into<String>) -> Rejection {
+        Rejection::new(Status::TensorDim, text)
     }
 }
 
 /// Finds the outputs of an operation.
-pub(super) type Infer = fn(&Inputs<'_>) -> Result<Vec<Described>, Refused>;
+pub(super) type Infer = fn(&Inputs<'_>) -> Result<Vec<Description>, Rejection>;
 
 /// What an operation takes and computes.
 pub(super) struct Form {
@@ -377,22 +377,22 @@ impl Bound {
     /// # Errors
     ///
     /// Shapes do not fit each other; a value of a host tensor is out of its range; a combination that is not computed.
-    pub fn plan(&self, args: &[Arg]) -> Result<Plan, Refused> {
+    pub fn plan(&self, args: &[Arg]) -> Result<Plan, Rejection> {
         let plan = || {
             let mut cx = Cx::new(self.signature, args, false)?;
             (self.plan)(&mut cx)?;
             cx.finish()
         };
-        plan().map_err(Refused::from)
+        plan().map_err(Rejection::from)
     }
 }
 
 impl Form {
     /// Checks the inputs of a call.
-    fn inputs<'a>(&'a self, inputs: &'a [Tensor<'a>]) -> Result<Inputs<'a>, Refused> {
+    fn inputs<'a>(&'a self, inputs: &'a [Tensor<'a>]) -> Result<Inputs<'a>, Rejection> {
         if inputs.len() != self.inputs.len() {
             let names: Vec<&str> = self.inputs.iter().map(|slot| slot.name).collect();
-            return Err(Refused::new(
+            return Err(Rejection::new(
                 Status::InTensorNum,
                 format!(
                     "there are {} input tensors; {} are wanted: {}",
@@ -437,12 +437,12 @@ impl Form {
         Ok(found)
     }
 
-    pub fn infer(&self, inputs: &[Tensor<'_>]) -> Result<Vec<Described>, Refused> {
+    pub fn infer(&self, inputs: &[Tensor<'_>]) -> Result<Vec<Description>, Rejection> {
         let inputs = self.inputs(inputs)?;
         (self.infer)(&inputs)
     }
 
-    pub fn bind(&self, inputs: &[Tensor<'_>], outputs: &[Tensor<'_>]) -> Result<Bound, Refused> {
+    pub fn bind(&self, inputs: &[Tensor<'_>], outputs: &[Tensor<'_>]) -> Result<Bound, Rejection> {
         let known = self.inputs(inputs)?;
         let wanted = (self.infer)(&known)?;
         self.check_outputs(outputs, &wanted)?;
@@ -478,7 +478,7 @@ impl Form {
             };
             bound.args.push(arg);
         }
-        self.check_homes(&known)?;
+        self.check_memory(&known)?;
         Ok(bound)
     }
 
@@ -493,10 +493,10 @@ impl Form {
     }
 
     /// Refuses host memory where the operation works on the device.
-    fn check_homes(&self, known: &Inputs<'_>) -> Result<(), Refused> {
+    fn check_memory(&self, known: &Inputs<'_>) -> Result<(), Rejection> {
         for (slot, own) in self.inputs.iter().zip(&known.tensors) {
             if let Some((_, tensor)) = own
-                && slot.home == Home::Device
+                && slot.memory == Memory::Device
                 && tensor.host.is_some()
                 && !tensor.on_device
             {
@@ -511,10 +511,14 @@ impl Form {
         Ok(())
     }
 
-    fn check_outputs(&self, outputs: &[Tensor<'_>], wanted: &[Described]) -> Result<(), Refused> {
+    fn check_outputs(
+        &self,
+        outputs: &[Tensor<'_>],
+        wanted: &[Description],
+    ) -> Result<(), Rejection> {
         if outputs.len() != self.outputs.len() || wanted.len() != outputs.len() {
             let names: Vec<&str> = self.outputs.iter().map(|slot| slot.name).collect();
-            return Err(Refused::new(
+            return Err(Rejection::new(
                 Status::OutTensorNum,
                 format!(
                     "there are {} output tensors; {} are wanted: {}",

@@ -3,9 +3,9 @@
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
+use super::form::{Description, Form, Inputs, Slot, signature};
 use super::linear::HALVES;
-use super::refused::Refused;
+use super::rejection::Rejection;
 use crate::ops::products;
 use crate::{Arg, Signature};
 
@@ -15,7 +15,7 @@ static SIGNATURE: Signature = signature!("GroupedMatmulInplaceAddOperation":
 /// Groups of the depth, as single operators number them.
 const BY_DEPTH: i64 = 2;
 
-pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Rejection> {
     Ok(Form {
         signature: &SIGNATURE,
         inputs: vec![
@@ -35,7 +35,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
     })
 }
 
-fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let (x, weight, out) = (inputs.dims("x"), inputs.dims("weight"), inputs.dims("yRef"));
     let turned = |dims: &[i64], flag: &str| match inputs.int(flag) != 0 {
         true => [dims[1], dims[0]],

@@ -4,9 +4,9 @@ use jumar_types::dtype::DataType;
 
 use super::attention::{heads, text};
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
+use super::form::{Description, Form, Inputs, Slot, signature};
 use super::linear::HALVES;
-use super::refused::Refused;
+use super::rejection::Rejection;
 use crate::ops::attention;
 use crate::{Arg, Signature};
 
@@ -22,7 +22,7 @@ const FLOAT: &[DataType] = &[DataType::Float32];
 const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16, DataType::BFloat16];
 const INT32: &[DataType] = &[DataType::Int32];
 
-pub(super) fn ring(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn ring(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let (heads, key_heads) = heads(fields)?;
     fields.choice("kernelType", &[(0, ()), (1, ())])?;
     fields.only("inputLayout", 0)?;
@@ -56,7 +56,7 @@ pub(super) fn ring(fields: &Fields<'_>) -> Result<Form, Refused> {
     })
 }
 
-fn infer_ring(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer_ring(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let (heads, key_heads) = (inputs.int("headNum"), inputs.int("kvHeadNum"));
     let (tokens, width) = (inputs.dims("qNope")[0], inputs.dims("qNope")[2]);
     let (keys, rope) = (inputs.dims("kNope")[0], inputs.dims("qRope")[2]);
@@ -83,19 +83,19 @@ fn infer_ring(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
         )));
     }
     Ok(vec![
-        Described::new(inputs.dtype("qNope"), &[tokens, heads, value]),
-        Described::new(DataType::Float32, &[heads, tokens]),
+        Description::new(inputs.dtype("qNope"), &[tokens, heads, value]),
+        Description::new(DataType::Float32, &[heads, tokens]),
     ])
 }
 
-pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let heads = fields.positive("headNum")?;
     fields.only("kvHeadNum", 1)?;
     let in_blocks = match fields.int("cacheMode")? {
         1 => false,
         3 => true,
         other => {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "cacheMode is {other}, which is not supported; supported are 1 (ND) and 3 (FRACTAL_NZ)"
             )));
         }
@@ -108,7 +108,7 @@ pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
         (0, _) => "",
         (1, true) => "rows",
         (other, _) => {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "maskType is {other} with calcType {}, which is not supported; supported are 0 (none), and 1 (SPEC) with calcType 1 (SPEC)",
                 fields.int("calcType")?
             )));
@@ -153,7 +153,7 @@ pub(super) fn paged(fields: &Fields<'_>) -> Result<Form, Refused> {
     })
 }
 
-fn infer_paged(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer_paged(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let heads = inputs.int("headNum");
     let (query, rope) = (inputs.dims("qNope"), inputs.dims("qRope"));
     let (tokens, width) = (query[0], query[2]);
@@ -176,9 +176,9 @@ fn infer_paged(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
         )));
     }
     let dtype = inputs.dtype("qRope");
-    let mut outputs = vec![Described::new(dtype, &[tokens, heads, width])];
+    let mut outputs = vec![Description::new(dtype, &[tokens, heads, width])];
     if inputs.int("hasLog") != 0 {
-        outputs.push(Described::new(dtype, &[tokens, heads, 1]));
+        outputs.push(Description::new(dtype, &[tokens, heads, 1]));
     }
     Ok(outputs)
 }

@@ -3,8 +3,8 @@
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
-use super::refused::Refused;
+use super::form::{Description, Form, Inputs, Slot, signature};
+use super::rejection::Rejection;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::{matrix, products};
@@ -26,13 +26,13 @@ const EIN_SUM: i64 = 1;
 /// `quantMode`: scales of rows beside those of columns.
 const PER_TOKEN: i64 = 2;
 
-pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let (bias, accumulates) = (fields.flag("hasBias")?, fields.flag("enAccum")?);
     let out = fields.int("outDataType")?;
     let by_middle = fields.choice("matmulType", &[(0, false), (EIN_SUM, true)])?;
     let mode = fields.choice("quantMode", &[(0, 0), (1, 1), (2, PER_TOKEN)])?;
     let together = |one: &str, two: &str| {
-        Err(Refused::param(format!(
+        Err(Rejection::param(format!(
             "{one} and {two} are both set; the operation computes one of them"
         )))
     };
@@ -45,18 +45,18 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
         _ if accumulates => return together("outDataType", "enAccum"),
         1 | 27 => true,
         other => {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "outDataType is {other}; it must be -1 (that of the inputs), 1 (float16) or 27 (bfloat16)"
             )));
         }
     };
     if mode != 0 && !quantised {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "quantMode is {mode}, and outDataType is -1: scales belong to products of int8, for which outDataType is 1 or 27"
         )));
     }
     if by_middle && (bias || accumulates || quantised) {
-        return Err(Refused::param(
+        return Err(Rejection::param(
             "matmulType is 1 (EIN_SUM), which is not supported with hasBias, enAccum or outDataType",
         ));
     }
@@ -105,7 +105,7 @@ fn matrix_dims(
     inputs: &Inputs<'_>,
     name: &str,
     swapped: bool,
-) -> Result<(Option<i64>, [i64; 2]), Refused> {
+) -> Result<(Option<i64>, [i64; 2]), Rejection> {
     let (dims, blocked) = (inputs.dims(name), inputs.is_blocked(name));
     let (batch, [rows, columns]) = match (blocked, dims) {
         (false, &[rows, columns]) => (None, [rows, columns]),
@@ -132,7 +132,7 @@ fn matrix_dims(
     ))
 }
 
-fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let (x, weight) = (inputs.dims("x"), inputs.dims("weight"));
     let mismatch = |what: &str| {
         inputs.refuse(format!(
@@ -160,7 +160,7 @@ fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
             return Err(mismatch("x cannot be transposed with matmulType 1"));
         }
         return match batch == Some(own) && depth == columns_depth {
-            true => Ok(vec![Described::new(dtype, &[rows, own, columns])]),
+            true => Ok(vec![Description::new(dtype, &[rows, own, columns])]),
             false => Err(mismatch("the product does not exist")),
         };
     }
@@ -200,7 +200,7 @@ fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
             inputs.dims("accum")
         )));
     }
-    Ok(vec![Described::new(dtype, &dims)])
+    Ok(vec![Description::new(dtype, &dims)])
 }
 
 /// Views a matrix in blocks, as rows and columns.

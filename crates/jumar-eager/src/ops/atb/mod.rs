@@ -23,19 +23,19 @@ mod form;
 mod grouped;
 mod latent;
 mod linear;
-mod refused;
+mod rejection;
 mod rms_norm;
 mod rope;
 mod routing;
 
 pub use fields::{Fields, Number};
-pub use form::{Bound, Described, Source, Tensor};
-pub use refused::{Refused, Status};
+pub use form::{Bound, Description, Source, Tensor};
+pub use rejection::{Rejection, Status};
 
 use form::Form;
 
 /// Reads the parameters of an operation, and returns its form.
-type Create = fn(&Fields<'_>) -> Result<Form, Refused>;
+type Create = fn(&Fields<'_>) -> Result<Form, Rejection>;
 
 /// The operations, by the names of their parameter structures or C functions.
 static OPERATIONS: &[(&str, Create)] = &[
@@ -71,10 +71,10 @@ impl Operation {
     /// # Errors
     ///
     /// `InvalidParam`: a parameter has no meaning, or its combination with others is not supported.
-    pub fn new(name: &str, fields: &Fields<'_>) -> Result<Operation, Refused> {
+    pub fn new(name: &str, fields: &Fields<'_>) -> Result<Operation, Rejection> {
         let row = OPERATIONS.iter().find(|(own, _)| *own == name);
         let Some((_, create)) = row else {
-            return Err(Refused::param(format!("there is no operation {name}")));
+            return Err(Rejection::param(format!("there is no operation {name}")));
         };
         fields.check_reserved(name)?;
         Ok(Operation {
@@ -108,7 +108,7 @@ impl Operation {
     /// # Errors
     ///
     /// The number of inputs, their types, formats, ranks or shapes are not those of the operation.
-    pub fn infer(&self, inputs: &[Tensor<'_>]) -> Result<Vec<Described>, Refused> {
+    pub fn infer(&self, inputs: &[Tensor<'_>]) -> Result<Vec<Description>, Rejection> {
         self.form.infer(inputs)
     }
 
@@ -117,7 +117,7 @@ impl Operation {
     /// # Errors
     ///
     /// As those of [`Operation::infer`], for inputs and outputs; a host tensor without an address.
-    pub fn bind(&self, inputs: &[Tensor<'_>], outputs: &[Tensor<'_>]) -> Result<Bound, Refused> {
+    pub fn bind(&self, inputs: &[Tensor<'_>], outputs: &[Tensor<'_>]) -> Result<Bound, Rejection> {
         self.form.bind(inputs, outputs)
     }
 }

@@ -3,9 +3,9 @@
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
+use super::form::{Description, Form, Inputs, Slot, signature};
 use super::linear::HALVES;
-use super::refused::Refused;
+use super::rejection::Rejection;
 use crate::ops::fused;
 use crate::ops::operands::FLOATS;
 use crate::{Arg, Signature};
@@ -19,7 +19,7 @@ const INT8: &[DataType] = &[DataType::Int8];
 /// `quantType`: results of int8.
 const QUANTISED: i64 = 2;
 
-pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Rejection> {
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Layer {
         Norm,
@@ -40,7 +40,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
         0 => false,
         QUANTISED => true,
         other => {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "{part}.quantType is {other}; supported are 0 (none) and 2 (int8)"
             )));
         }
@@ -54,18 +54,18 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
         gemma = fields.choice("normParam.modelType", &[(0, false), (1, true)])?;
         let fast = fields.choice("normParam.precisionMode", &[(0, false), (1, true)])?;
         if [rstd, gemma, fast].iter().filter(|one| **one).count() > 1 {
-            return Err(Refused::param(
+            return Err(Rejection::param(
                 "normParam sets more than one of rstd, precisionMode and modelType; they exclude each other",
             ));
         }
         if quantised && (rstd || gemma || fast) {
-            return Err(Refused::param(
+            return Err(Rejection::param(
                 "normParam sets rstd, precisionMode or modelType together with quantType 2 (int8), which does not exist",
             ));
         }
         dynamic = fields.choice("normParam.dynamicQuantType", &[(0, false), (1, true)])?;
         if dynamic && !quantised {
-            return Err(Refused::param(
+            return Err(Rejection::param(
                 "normParam.dynamicQuantType is 1 and quantType 0; scales of rows belong to results of int8 (quantType 2)",
             ));
         }
@@ -75,7 +75,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
     } else {
         let bias = fields.flag(&own("hasBias"))?;
         if quantised {
-            return Err(Refused::param(format!(
+            return Err(Rejection::param(format!(
                 "{part}.quantType is 2 (int8), which is not supported for layerType {}",
                 fields.int("layerType")?
             )));
@@ -126,7 +126,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
     })
 }
 
-fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let dims = inputs.dims("x");
     let (width, leading) = (dims[dims.len() - 1], &dims[..dims.len() - 1]);
     for name in ["gamma", "beta", "bias"] {
@@ -156,11 +156,11 @@ fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
     };
     let mut outputs = Vec::new();
     match inputs.int("quantises") != 0 {
-        true => outputs.push(Described::new(DataType::Int8, dims)),
+        true => outputs.push(Description::new(DataType::Int8, dims)),
         false => outputs.push(inputs.same("x")),
     }
     if inputs.int("dynamic") != 0 {
-        outputs.push(Described::new(DataType::Float32, rows));
+        outputs.push(Description::new(DataType::Float32, rows));
     }
     if inputs.int("hasSum") != 0 {
         outputs.push(inputs.same("x"));
@@ -168,7 +168,7 @@ fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
     if inputs.int("hasRstd") != 0 {
         let mut dims = leading.to_vec();
         dims.push(1);
-        outputs.push(Described::new(DataType::Float32, &dims));
+        outputs.push(Description::new(DataType::Float32, &dims));
     }
     Ok(outputs)
 }

@@ -3,9 +3,9 @@
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
+use super::form::{Description, Form, Inputs, Slot, signature};
 use super::linear::HALVES;
-use super::refused::Refused;
+use super::rejection::Rejection;
 use crate::build::Cx;
 use crate::ops::fused::{Pairing, rotate};
 use crate::ops::operands::FLOATS;
@@ -16,7 +16,7 @@ static SIGNATURE: Signature = signature!("RopeOperation":
 
 pub(super) const LENGTHS: &[DataType] = &[DataType::Int32, DataType::UInt32];
 
-pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Rejection> {
     fields.only("cosFormat", 0)?;
     let coefficient = fields.positive("rotaryCoeff")?;
     Ok(Form {
@@ -35,7 +35,7 @@ pub(super) fn form(fields: &Fields<'_>) -> Result<Form, Refused> {
     })
 }
 
-fn infer(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let (cos, coefficient) = (inputs.dims("cos"), inputs.int("rotaryCoeff"));
     let (tokens, width) = (cos[0], cos[1]);
     if inputs.dims("sin") != cos {

@@ -4,9 +4,9 @@ use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
 use super::fields::Fields;
-use super::form::{Described, Form, Inputs, Slot, signature};
+use super::form::{Description, Form, Inputs, Slot, signature};
 use super::linear::HALVES;
-use super::refused::Refused;
+use super::rejection::Rejection;
 use crate::build::Cx;
 use crate::ops::dense::bad_data;
 use crate::ops::operands::FLOATS;
@@ -25,7 +25,7 @@ const INT32: &[DataType] = &[DataType::Int32];
 /// The most experts of a row.
 const MOST_EXPERTS: i64 = 1024;
 
-pub(super) fn group_topk(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn group_topk(fields: &Fields<'_>) -> Result<Form, Rejection> {
     let (groups, k) = (fields.positive("groupNum")?, fields.positive("k")?);
     // By the largest value of a group, or by the sum of its n largest.
     let summed = fields.choice("groupMultiFlag", &[(0, false), (1, true)])?;
@@ -34,7 +34,7 @@ pub(super) fn group_topk(fields: &Fields<'_>) -> Result<Form, Refused> {
         false => 1,
     };
     if k > groups {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "k is {k}; it must be between 1 and groupNum, {groups}"
         )));
     }
@@ -119,14 +119,14 @@ fn plan_groups(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.rows(function, &[Some(x)], &[Some(out)])
 }
 
-pub(super) fn fused_add_topk_div(fields: &Fields<'_>) -> Result<Form, Refused> {
+pub(super) fn fused_add_topk_div(fields: &Fields<'_>) -> Result<Form, Rejection> {
     /// `activationType`: the only one that exists here.
     const SIGMOID: i64 = 8;
     fields.only("activationType", SIGMOID)?;
     let mapped = fields.flag("enableExpertMapping")?;
     let (groups, kept) = (fields.positive("groupNum")?, fields.positive("groupTopk")?);
     if kept > groups {
-        return Err(Refused::param(format!(
+        return Err(Rejection::param(format!(
             "groupTopk is {kept}; it must be between 1 and groupNum, {groups}"
         )));
     }
@@ -157,7 +157,7 @@ pub(super) fn fused_add_topk_div(fields: &Fields<'_>) -> Result<Form, Refused> {
     })
 }
 
-fn infer_fused(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
+fn infer_fused(inputs: &Inputs<'_>) -> Result<Vec<Description>, Rejection> {
     let dims = inputs.dims("x");
     let (rows, experts) = (dims[0], dims[1]);
     let int = |name: &str| inputs.int(name);
@@ -185,12 +185,12 @@ fn infer_fused(inputs: &Inputs<'_>) -> Result<Vec<Described>, Refused> {
         }
     }
     Ok(vec![
-        Described::new(DataType::Float32, &[rows, k]),
-        Described::new(DataType::Int32, &[rows, k]),
+        Description::new(DataType::Float32, &[rows, k]),
+        Description::new(DataType::Int32, &[rows, k]),
     ])
 }
 
-/// Replaces experts by one of their copies. Which one depends on the row alone, so that a call gives the same result again.
+/// Replaces experts by one of their copies. Which one depends on the row alone, so that a call returns the same result again.
 struct Copies {
     chosen: usize,
 }

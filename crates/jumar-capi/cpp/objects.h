@@ -1,6 +1,6 @@
 /* The objects that programs hold: contexts and operations. */
-#ifndef JUMAR_CAPI_ATB_OBJECTS_H_
-#define JUMAR_CAPI_ATB_OBJECTS_H_
+#ifndef JUMAR_CAPI_CPP_OBJECTS_H_
+#define JUMAR_CAPI_CPP_OBJECTS_H_
 
 #include <atomic>
 #include <cstdint>

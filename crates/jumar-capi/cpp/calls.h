@@ -1,6 +1,6 @@
 /* The functions of libascendcl.so that do the work (crates/jumar-capi/src/manual/atb.rs). */
-#ifndef JUMAR_CAPI_ATB_CALLS_H_
-#define JUMAR_CAPI_ATB_CALLS_H_
+#ifndef JUMAR_CAPI_CPP_CALLS_H_
+#define JUMAR_CAPI_CPP_CALLS_H_
 
 #include <cstddef>
 #include <cstdint>

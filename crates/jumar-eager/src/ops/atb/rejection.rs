@@ -70,7 +70,7 @@ statuses! {
 
 /// A refusal: a status, and a sentence that names the object, what was wanted and what was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct Rejection {
     /// The status.
     pub status: Status,
     /// The sentence.
@@ -86,11 +86,11 @@ const TENSOR: &str =
 const PARAM: &str =
     "Change the parameter that the message names. docs/atb.md lists what is supported.";
 
-impl Refused {
+impl Rejection {
     /// Creates a refusal of a tensor.
     #[cold]
-    pub fn new(status: Status, text: impl Into<String>) -> Refused {
-        Refused {
+    pub fn new(status: Status, text: impl Into<String>) -> Rejection {
+        Rejection {
             status,
             text: text.into(),
             fix: TENSOR,
@@ -99,8 +99,8 @@ impl Refused {
 
     /// Creates the refusal of a parameter.
     #[cold]
-    pub fn param(text: impl Into<String>) -> Refused {
-        Refused {
+    pub fn param(text: impl Into<String>) -> Rejection {
+        Rejection {
             status: Status::InvalidParam,
             text: text.into(),
             fix: PARAM,
@@ -110,15 +110,15 @@ impl Refused {
     /// Sets what the caller can do.
     #[cold]
     #[must_use]
-    pub fn with_fix(mut self, fix: &'static str) -> Refused {
+    pub fn with_fix(mut self, fix: &'static str) -> Rejection {
         self.fix = fix;
         self
     }
 }
 
 /// What a plan refuses. Types, ranks and addresses were checked before: what is left are shapes that do not fit each other.
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Refused {
+impl From<Refusal> for Rejection {
+    fn from(refusal: Refusal) -> Rejection {
         let status = match refusal.status() {
             crate::Status::Invalid | crate::Status::InferShape | crate::Status::Tiling => {
                 Status::TensorDim
@@ -128,6 +128,6 @@ impl From<Refusal> for Refused {
             crate::Status::Runtime => Status::Runtime,
             crate::Status::Inner => Status::Internal,
         };
-        Refused::new(status, refusal.text())
+        Rejection::new(status, refusal.text())
     }
 }
