@@ -729,8 +729,3 @@ pub(super) fn expert_tokens(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     write(cx, ends, out)
 }
-
-/// Reports whether an argument is a null pointer.
-pub(super) fn is_null(cx: &Cx<'_>, param: &str) -> Result<bool, Refusal> {
-    Ok(matches!(cx.arg(param)?, Arg::Null))
-}
