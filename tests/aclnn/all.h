@@ -50,6 +50,7 @@
 #include "aclnnop/aclnn_advance_step_v2.h"
 #include "aclnnop/aclnn_affine_grid.h"
 #include "aclnnop/aclnn_all.h"
+#include "aclnnop/aclnn_all_finite.h"
 #include "aclnnop/aclnn_all_gather_matmul.h"
 #include "aclnnop/aclnn_all_to_all_all_gather_batch_matmul.h"
 #include "aclnnop/aclnn_allto_allv_grouped_mat_mul.h"
@@ -958,6 +959,7 @@
     OPERATOR(aclnnAdvanceStepV2) \
     OPERATOR(aclnnAffineGrid) \
     OPERATOR(aclnnAll) \
+    OPERATOR(aclnnAllFinite) \
     OPERATOR(aclnnAllGatherMatmul) \
     OPERATOR(aclnnAlltoAllAllGatherBatchMatMul) \
     OPERATOR(aclnnAlltoAllvGroupedMatMul) \

@@ -31,6 +31,7 @@
 #include "toolchain/prof_api.h"
 #include "experiment/runtime/runtime/rt.h"
 #include "mmpa/mmpa_api.h"
+#include "driver/ascend_hal.h"
 #include "acl/dvpp/hi_dvpp.h"
 #include "acl/hi_dvpp.h"
 #include "mspti/mspti_activity.h"
@@ -3361,6 +3362,16 @@ SAME((long long)HI_VENC_H265_NALU_P_SLICE, 1LL);
 SAME((long long)HI_VENC_H265_NALU_I_SLICE, 2LL);
 SAME((long long)HI_VENC_H265_NALU_IDR_SLICE, 19LL);
 SAME(sizeof(hi_venc_h265_nalu_type), 4u);
+SAME((long long)DRV_ERROR_NONE, 0LL);
+SAME((long long)DRV_ERROR_NO_DEVICE, 1LL);
+SAME((long long)DRV_ERROR_INVALID_DEVICE, 2LL);
+SAME((long long)DRV_ERROR_INVALID_VALUE, 3LL);
+SAME(sizeof(drvError_t), 4u);
+SAME((long long)HOST_MEM_MAP_DEV, 0LL);
+SAME((long long)HOST_SVM_MAP_DEV, 1LL);
+SAME((long long)DEV_SVM_MAP_HOST, 2LL);
+SAME((long long)HOST_MEM_MAP_DEV_PCIE_TH, 3LL);
+SAME(sizeof(drvRegisterTpye), 4u);
 SAME((long long)MSPTI_SUCCESS, 0LL);
 SAME((long long)MSPTI_ERROR_INVALID_PARAMETER, 1LL);
 SAME((long long)MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 2LL);
@@ -4760,6 +4771,8 @@ const any_function all_functions[] = {
     (any_function)aclrtDestroyGroupInfo,
     (any_function)aclrtGetAllGroupInfo,
     (any_function)aclrtGetGroupInfoDetail,
+    (any_function)halHostRegister,
+    (any_function)halHostUnregister,
     (any_function)HcclAllReduce,
     (any_function)HcclBroadcast,
     (any_function)HcclReduceScatter,
@@ -5203,6 +5216,8 @@ const any_function all_functions[] = {
     (any_function)aclprofGetModelId,
     (any_function)aclprofGetOpFlag,
     (any_function)aclprofGetOpAttriValue,
+    (any_function)aclprofGetSupportedFeatures,
+    (any_function)aclprofGetSupportedFeaturesV2,
     (any_function)aclprofGetStepTimestamp,
     (any_function)aclprofCreateStepInfo,
     (any_function)aclprofDestroyStepInfo,
@@ -5240,6 +5255,7 @@ const any_function all_functions[] = {
     (any_function)rtRegStreamStateCallback,
     (any_function)rtGetC2cCtrlAddr,
     (any_function)mmGetTid,
+    (any_function)rtLaunch,
     (any_function)aclopSetModelDir,
     (any_function)aclopLoad,
     (any_function)aclopCreateAttr,
@@ -5425,7 +5441,7 @@ const any_function all_functions[] = {
 
 /* Reads the constants, so that C sees their values too. */
 int main(void) {
-    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1117u) return 1;
+    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1122u) return 1;
     for (unsigned i = 0; i < sizeof(all_functions) / sizeof(all_functions[0]); ++i)
         if (all_functions[i] == 0) return 1;
     if ((long long)ACL_ERROR_NONE != 0LL) return 1;

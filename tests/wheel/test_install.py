@@ -25,7 +25,7 @@ int main(void) {
 
 
 def names(site):
-    return sorted(path.name for path in (site / "jumar/tree/lib64").iterdir())
+    return sorted(path.name for path in (site / "jumar/cann/lib64").iterdir())
 
 
 def pytest_generate_tests(metafunc):
@@ -41,7 +41,7 @@ def program(tmp_path_factory):
 
 
 def test_each_name_alone_links_and_runs(site, program, library):
-    tree = site / "jumar/tree"
+    tree = site / "jumar/cann"
     binary = program / library
     subprocess.run(
         ["cc", "-Wall", "-Werror", "-I", tree / "include", program / "main.c", "-L", tree / "lib64", f"-l{library}"]
@@ -69,7 +69,7 @@ for path in sorted(folder.glob("*.so")):
 mapped = {line.split()[-1] for line in open("/proc/self/maps") if line.rstrip().endswith("libascendcl.so")}
 print(len(mapped))
 """
-    assert run_python(script, site / "jumar/tree/lib64") == "1"
+    assert run_python(script, site / "jumar/cann/lib64") == "1"
 
 
 def test_an_installed_tree_that_came_first_is_the_runtime(run_python):
@@ -156,7 +156,7 @@ def test_the_doctor_finds_nothing_wrong_with_a_wheel(site):
     """With the Python that the wheel is installed for first on the path."""
     path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
     done = subprocess.run(
-        [site / "jumar/tree/bin/jumar", "doctor"], capture_output=True, text=True, timeout=60,
+        [site / "jumar/cann/bin/jumar", "doctor"], capture_output=True, text=True, timeout=60,
         env=clean_environment(PYTHONPATH=str(site), PATH=path),
     )
     assert (done.returncode, "PROBLEM" in done.stdout) == (0, False), done.stdout

@@ -13,6 +13,7 @@ mod calls;
 mod deny;
 mod levels;
 mod long;
+mod mindspore;
 mod races;
 mod serving;
 mod steps;

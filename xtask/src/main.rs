@@ -236,7 +236,8 @@ fn site() -> Result<PathBuf> {
 fn shed_cargo() {
     let paths = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let is_cargos = |path: &PathBuf| {
-        path.starts_with(root().join("target")) && !path.ends_with("jumar/lib64")
+        let is_trees = path.ends_with("jumar/lib64") || path.ends_with("jumar/cann/lib64");
+        path.starts_with(root().join("target")) && !is_trees
             || path.components().any(|part| part.as_os_str() == "rustlib")
             || std::env::var_os("CARGO_TARGET_DIR").is_some_and(|target| path.starts_with(target))
     };

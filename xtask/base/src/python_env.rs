@@ -66,6 +66,18 @@ pub fn ensure_vllm(log: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// Returns the interpreter of an environment that has MindSpore, and creates it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_mindspore(log: &Path) -> Result<PathBuf> {
+    make(
+        "target/venv-mindspore",
+        "examples/mindspore/requirements.txt",
+        log,
+    )
+}
+
 /// Returns the folder with the published models that are trained by PyTorch's adapter, and installs them first where needed.
 ///
 /// # Errors

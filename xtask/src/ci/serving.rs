@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::long::jumar;
 use super::{Job, Outcome};
 use crate::{progress, python_env};
 
 /// Runs vLLM with its plug-in on small models, in each mode, and compares with transformers on the CPU.
 pub(super) fn vllm(job: &Job) -> Result<Outcome> {
     let python = python_env::ensure_vllm(&job.log)?;
-    let mut run = Command::new(jumar());
+    let mut run = Command::new(job.jumar()?);
     run.args(["run", "--"])
         .arg(&python)
         .arg(crate::root().join("tests/vllm/run.py"))

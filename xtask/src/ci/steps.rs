@@ -9,7 +9,8 @@ use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
 use super::{
-    Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, races, serving, variants,
+    Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, mindspore, races, serving,
+    variants,
 };
 use crate::{dist, progress, python_env};
 
@@ -146,6 +147,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Nothing,
         run: ge,
+    },
+    Step {
+        name: "atb",
+        what: "operations of the transformer library against NumPy, and its objects",
+        part: None,
+        needs: &["dist"],
+        uses: Uses::Nothing,
+        run: atb,
     },
     Step {
         name: "diag",
@@ -330,6 +339,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: serving::vllm,
+    },
+    Step {
+        name: "mindspore",
+        what: "MindSpore trains networks as its CPU does, and its documentation's examples, against the stored table (downloads 0.8 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: mindspore::run,
     },
     Step {
         name: "variants",
@@ -723,6 +740,10 @@ fn wheel(job: &Job) -> Result<Outcome> {
 
 fn ge(job: &Job) -> Result<Outcome> {
     job.pytest("tests/ge")
+}
+
+fn atb(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/atb")
 }
 
 fn models(job: &Job) -> Result<Outcome> {

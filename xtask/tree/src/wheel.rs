@@ -15,7 +15,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::dist::filter::{self, tool};
-use crate::dist::graph_engine;
+use crate::dist::{atb, graph_engine};
 use crate::platform::{PORTABLE_GLIBC, PORTABLE_GLIBCXX, Platform, source_date};
 use crate::release::materials::Materials;
 use crate::release::strip;
@@ -23,8 +23,8 @@ use crate::{dist, progress, python_env};
 
 /// A wheel above this has something in it that does not belong there.
 const LARGEST: u64 = 32 << 20;
-/// Where the tree lies in the wheel.
-const TREE: &str = "jumar/tree";
+/// Where the tree lies in the wheel. Programs look for this word in the path of the runtime, as for [`dist::LIBRARIES`].
+const TREE: &str = "jumar/cann";
 
 /// What `cargo xtask wheel` takes.
 #[derive(clap::Args)]
@@ -106,6 +106,7 @@ pub(crate) fn pack(built: &dist::Built, out: &Path, date: u64, log: &Path) -> Re
 fn platform_tag(platform: Platform, stage: &Path) -> Result<String> {
     let libraries_in_cpp = [
         stage.join(TREE).join("lib64").join(graph_engine::FILE),
+        stage.join(TREE).join("lib64").join(atb::FILE),
         stage.join(TREE).join(dist::torch::FILE),
     ];
     let mut files = vec![
@@ -204,11 +205,14 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::copy(&built.runtime, &runtime)?;
     let graph_engine = runtime.with_file_name(graph_engine::FILE);
     dist::copy(&built.graph_engine, &graph_engine)?;
+    let transformers = runtime.with_file_name(atb::FILE);
+    dist::copy(&built.transformers, &transformers)?;
     for file in [
         &stage.join("acl.abi3.so"),
         &tree.join("bin/jumar"),
         &runtime,
         &graph_engine,
+        &transformers,
     ] {
         strip(built.platform, file)?;
     }
@@ -306,7 +310,10 @@ fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
         &info.join("entry_points.txt"),
         "[console_scripts]\njumar = jumar._command:jumar\natc = jumar._command:atc\n",
     )?;
-    dist::write(&info.join("top_level.txt"), "acl\njumar\njumar_torch\n")
+    dist::write(
+        &info.join("top_level.txt"),
+        "acl\nhccl\njumar\njumar_torch\n",
+    )
 }
 
 /// bin/atc of a wheel.

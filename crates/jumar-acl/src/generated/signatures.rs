@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1117] = [$(
+        pub static ALL: [Signature; 1122] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -478,6 +478,8 @@ signatures! {
     aclrtDestroyGroupInfo(groupInfo: aclrtGroupInfo);
     aclrtGetAllGroupInfo(groupInfo: aclrtGroupInfo);
     aclrtGetGroupInfoDetail(groupInfo: aclrtGroupInfo, groupIndex, attr, attrValue, valueLen, paramRetSize = 8);
+    halHostRegister(srcPtr, size, flag, devid, dstPtr);
+    halHostUnregister(srcPtr, devid);
     HcclAllReduce(sendBuf, recvBuf, count, dataType, op, comm: HcclComm, stream: aclrtStream);
     HcclBroadcast(buf, count, dataType, root, comm: HcclComm, stream: aclrtStream);
     HcclReduceScatter(sendBuf, recvBuf, recvCount, dataType, op, comm: HcclComm, stream: aclrtStream);
@@ -921,6 +923,8 @@ signatures! {
     aclprofGetModelId(opInfo, opInfoLen, index);
     aclprofGetOpFlag(opInfo, opInfoLen, index);
     aclprofGetOpAttriValue(opInfo, opInfoLen, index, attri);
+    aclprofGetSupportedFeatures(featuresSize = 8, featuresData = 8);
+    aclprofGetSupportedFeaturesV2(featuresSize = 8, featuresData = 8);
     aclprofGetStepTimestamp(stepInfo: aclprofStepInfo, tag, stream: aclrtStream);
     aclprofCreateStepInfo() -> aclprofStepInfo;
     aclprofDestroyStepInfo(stepinfo: aclprofStepInfo);
@@ -958,6 +962,7 @@ signatures! {
     rtRegStreamStateCallback(regName, callback);
     rtGetC2cCtrlAddr(addr, len);
     mmGetTid();
+    rtLaunch(stubFunc);
     aclopSetModelDir(modelDir);
     aclopLoad(model, modelSize);
     aclopCreateAttr() -> aclopAttr;

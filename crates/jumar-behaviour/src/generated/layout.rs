@@ -165,6 +165,8 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("hi_venc_jpege_pack_type", "u32"),
     ("hi_venc_h264_nalu_type", "u32"),
     ("hi_venc_h265_nalu_type", "u32"),
+    ("drvError_t", "u32"),
+    ("drvRegisterTpye", "u32"),
     ("msptiResult", "u32"),
     ("msptiActivityKind", "u32"),
     ("msptiExternalCorrelationKind", "u32"),

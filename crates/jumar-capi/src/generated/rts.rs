@@ -4,9 +4,12 @@
 //! Written by hand, in `manual/`: rtDevBinaryRegister, rtRegisterAllKernel, rtDevBinaryUnRegister, rtFunctionRegister, rtKernelLaunch, rtKernelLaunchWithFlagV2, rtKernelLaunchWithHandle, rtKernelLaunchWithHandleV2, rtVectorCoreKernelLaunchWithHandle, rtMalloc, rtRegStreamStateCallback.
 
 #![expect(
+    non_snake_case,
     clippy::missing_safety_doc,
     reason = "the C interface sets names and signatures"
 )]
+
+use std::ffi::c_void;
 
 use crate::acl::calls;
 use crate::raw;
@@ -20,4 +23,6 @@ raw::shims! {
 raw::stubs! {
     /// Returns the address by which cores synchronise with each other.
     fn rtGetC2cCtrlAddr(addr: *mut u64, len: *mut u32) -> i32 = stub_value(207000);
+    /// Launches a registered kernel with the arguments that were set for it.
+    fn rtLaunch(stubFunc: *const c_void) -> i32 = stub_value(207000);
 }

@@ -5,11 +5,13 @@
 
 pub mod aclnn;
 pub mod allocator;
+pub mod atb;
 pub mod callback;
 pub mod capture;
 pub mod dump;
 pub mod dvpp;
 pub mod error;
+pub mod hal;
 pub mod hccl;
 pub mod himpi;
 pub mod hooks;

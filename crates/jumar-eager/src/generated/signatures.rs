@@ -38,7 +38,7 @@ macro_rules! signatures {
 }
 
 signatures! {
-    1093;
+    1094;
     aclRfft1D: "self" Tensor, "n" Int, "dim" Int, "norm" Int, "out" Tensor Out;
     aclStft: "self" Tensor = 0x8030803, "windowOptional" Tensor ?null = 0x8000803, "out" Tensor Out = 0x8030803, "nFft" Int, "hopLength" Int, "winLength" Int, "normalized" Bool, "onesided" Bool, "returnComplex" Bool;
     aclnnAbs: "self" Tensor = 0x208011a5f, "out" Tensor Out = 0x8001a5f;
@@ -91,6 +91,7 @@ signatures! {
     aclnnAdvanceStepV2: "inputTokens" Tensor InOut, "sampledTokenIds" Tensor, "inputPositions" Tensor InOut, "seqLens" Tensor InOut, "slotMapping" Tensor InOut, "blockTables" Tensor, "specToken" Tensor, "acceptedNum" Tensor, "numSeqs" Int, "numQueries" Int, "blockSize" Int;
     aclnnAffineGrid: "theta" Tensor, "size" Ints, "alignCorners" Bool, "out" Tensor Out;
     aclnnAll: "self" Tensor = 0x8031a5f, "dim" Ints, "keepdim" Bool, "out" Tensor Out = 0x1010;
+    aclnnAllFinite: "gradient" Tensor = 0x8000003, "out" Tensor InOut = 0x1000;
     aclnnAllGatherMatmul: "x1" Tensor = 0x8000002, "x2" Tensor = 0x8000002, "bias" Tensor ?null = 0x8000002, "group" Text, "gatherIndex" Int, "commTurn" Int, "streamMode" Int, "output" Tensor Out = 0x8000002, "gatherOut" Tensor Out ?null = 0x8000002;
     aclnnAlltoAllAllGatherBatchMatMul: "x" Tensor, "weight" Tensor, "biasOptional" Tensor ?null, "groupEp" Text, "groupTp" Text, "epWorldSize" Int, "tpWorldSize" Int, "xShardType" Int, "actType" Int, "y1Out" Tensor Out, "y2OutOptional" Tensor Out ?null, "y3OutOptional" Tensor Out ?null;
     aclnnAlltoAllvGroupedMatMul: "gmmX" Tensor, "gmmWeight" Tensor, "sendCountsTensorOptional" Tensor ?null, "recvCountsTensorOptional" Tensor ?null, "mmXOptional" Tensor ?null, "mmWeightOptional" Tensor ?null, "group" Text, "epWorldSize" Int, "sendCounts" Ints, "recvCounts" Ints, "transGmmWeight" Bool, "transMmWeight" Bool, "permuteOutFlag" Bool, "gmmY" Tensor Out, "mmYOptional" Tensor Out ?null, "permuteOutOptional" Tensor Out ?null;

@@ -1,6 +1,7 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
 mod arrange;
+pub mod atb;
 mod attention;
 mod bag;
 mod batch_statistics;

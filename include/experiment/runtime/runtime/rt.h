@@ -166,6 +166,13 @@ ACL_FUNC_VISIBILITY rtError_t rtRegStreamStateCallback(const char *regName, rtSt
  */
 ACL_FUNC_VISIBILITY rtError_t rtGetC2cCtrlAddr(uint64_t *addr, uint32_t *len);
 
+/**
+ * Launches a registered kernel with the arguments that were set for it.
+ * @param stubFunc [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtLaunch(const void *stubFunc);
+
 #ifdef __cplusplus
 }
 #endif

@@ -218,7 +218,7 @@ fn up_to_date(root: &Path, runtime: &Path, functions: &Path, library: &Path) -> 
     Ok(time_of(runtime)? < built && time_of(&source)? < built)
 }
 
-fn time_of(path: &Path) -> Result<SystemTime> {
+pub(crate) fn time_of(path: &Path) -> Result<SystemTime> {
     fs::metadata(path)
         .and_then(|data| data.modified())
         .with_context(|| format!("cannot read the time of {}", path.display()))

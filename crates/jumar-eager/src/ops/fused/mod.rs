@@ -10,6 +10,9 @@ mod softmax;
 
 use super::{Table, gates};
 
+pub(crate) use rms::norm_of_form;
+pub(crate) use rotary::{Pairing, rotate};
+
 pub(crate) static TABLE: &Table = &[
     ("aclnnAddLayerNorm", layer::add_layer_norm),
     ("aclnnAddLayerNormGrad", layer_gradient::add_layer_norm_grad),

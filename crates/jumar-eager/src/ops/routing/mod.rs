@@ -12,6 +12,7 @@ mod tests;
 
 use super::Table;
 
+pub(crate) use gating::{Gates, next_largest, sigmoid_top_k, sum_of_largest};
 pub(crate) use kernels::{Positions, RunningSum};
 pub(crate) use permute::int64;
 
