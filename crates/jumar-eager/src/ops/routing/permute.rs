@@ -9,7 +9,7 @@ use crate::ops::operands::{FLOATS, Merged};
 use crate::ops::quant::{Quantised, by_largest, limited};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
-use crate::{Arg, Refusal, Scalar};
+use crate::{Refusal, Scalar};
 
 const INDICES: [DataType; 2] = [DataType::Int32, DataType::Int64];
 
