@@ -255,7 +255,7 @@ MODES = {
 
 
 #: Modes that are refused, with words of the refusal.
-REFUSED = {"adapters": "cannot execute"}
+REFUSED = {"adapters": "cannot execute", "8 bits": "x2Scale has the type"}
 
 
 def main():

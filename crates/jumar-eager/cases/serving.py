@@ -61,6 +61,14 @@ cases.add(
 )
 
 
+# The sum of a token's results. A shape to restore means nothing without padding, and the adapter passes one.
+results, weights = noise(tokens * each, 6, dtype=f16), noise(tokens, each, dtype=f16).abs()
+total = (results.double()[rows.long()].view(tokens, each, 6) * weights.double().unsqueeze(2)).sum(1)
+cases.add(
+    "aclnnMoeTokenUnpermute", permutedTokens=results, sortedIndices=rows, probsOptional=weights, paddedMode=False, restoreShapeOptional=[1], out=Out(total.half()),
+)
+
+
 # Keys of latent attention: the norm of one part, the rotation of the other, and both in caches.
 def blocked(rows):
     """A cache whose blocks hold columns in groups of 16: [blocks, tokens, 1, width]."""

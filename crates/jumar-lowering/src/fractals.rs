@@ -1,6 +1,7 @@
-//! Tensors of single operators that are stored in `ACL_FORMAT_FRACTAL_NZ`: the last two dimensions as blocks of 16 x 16 elements.
+//! Tensors of single operators that are stored in `ACL_FORMAT_FRACTAL_NZ`: the last two dimensions as blocks of 16 x 16 elements, or of 16 x 32
+//! where an element has 8 bits.
 //!
-//! Element `[.., row, column]` is stored at `[.., column / 16, row / 16, row % 16, column % 16]`. Rows and columns are filled up with zeros. Operators
+//! Element `[.., row, column]` is stored at `[.., column / 16, row / 16, row % 16, column % 16]`, with 32 instead of the first and last 16 for 8 bits. Rows and columns are filled up with zeros. Operators
 //! calculate on plain tensors, so that a tensor is rearranged in front of its operator or behind it.
 
 use std::sync::Arc;
@@ -12,23 +13,32 @@ use super::{Data, Desc, FORMAT_ND, Input, Node, Output, Value};
 /// The format's number, in the Graph Engine and in `aclFormat`.
 pub const FORMAT_FRACTAL_NZ: i32 = 29;
 
-/// The rows and columns of a block.
-const BLOCK: i64 = 16;
+/// The rows of a block.
+const ROWS: i64 = 16;
 
-/// Returns the dimensions in which a tensor is stored as blocks. `None` for less than two dimensions, or open ones.
-pub fn fractal_dims(dims: &[i64]) -> Option<Vec<i64>> {
+/// Returns the columns of a block of a data type, as `aclDataType` numbers it.
+fn columns_of(dtype: i32) -> i64 {
+    match DataType::from_acl(dtype) {
+        Some(dtype) if dtype.bits() == 8 => 32,
+        _ => 16,
+    }
+}
+
+/// Returns the dimensions in which a tensor of a data type is stored as blocks. `None` for less than two dimensions, or open ones.
+pub fn fractal_dims(dims: &[i64], dtype: i32) -> Option<Vec<i64>> {
     let [outer @ .., rows, columns] = dims else {
         return None;
     };
     if dims.iter().any(|dim| *dim < 0) {
         return None;
     }
-    let (rows, columns) = (blocks(*rows), blocks(*columns));
-    Some([outer, &[columns, rows, BLOCK, BLOCK]].concat())
+    let width = columns_of(dtype);
+    let (rows, columns) = (blocks(*rows, ROWS), blocks(*columns, width));
+    Some([outer, &[columns, rows, ROWS, width]].concat())
 }
 
-fn blocks(extent: i64) -> i64 {
-    extent / BLOCK + i64::from(extent % BLOCK != 0)
+fn blocks(extent: i64, of: i64) -> i64 {
+    extent / of + i64::from(extent % of != 0)
 }
 
 /// The order of dimensions that exchanges the blocks' columns and rows: it leads from stored blocks to rows, and `back`.
@@ -43,7 +53,7 @@ pub(super) fn unpack(nodes: &mut Vec<Node>, from: (usize, usize), desc: &Desc) -
     let dims = &desc.dims;
     let outer = dims.len() - 2;
     let name = format!("plain{}", nodes.len());
-    let full = filled(dims);
+    let full = filled(dims, desc.dtype);
     let rows = step(nodes, &name, "TransposeD", from, &[]);
     nodes[rows.0]
         .attrs
@@ -67,7 +77,7 @@ pub(super) fn pack(nodes: &mut Vec<Node>, from: (usize, usize), desc: &Desc) -> 
     let dims = &desc.dims;
     let outer = dims.len() - 2;
     let name = format!("stored{}", nodes.len());
-    let full = filled(dims);
+    let full = filled(dims, desc.dtype);
     let mut plain = step(nodes, &name, "Reshape", from, &[("shape", dims)]);
     if full != *dims {
         let missing: Vec<i64> = full
@@ -77,8 +87,9 @@ pub(super) fn pack(nodes: &mut Vec<Node>, from: (usize, usize), desc: &Desc) -> 
             .collect();
         plain = step(nodes, &name, "Pad", plain, &[("paddings", &missing)]);
     }
-    let (rows, columns) = (full[outer] / BLOCK, full[outer + 1] / BLOCK);
-    let split = [&dims[..outer], &[rows, BLOCK, columns, BLOCK]].concat();
+    let width = columns_of(desc.dtype);
+    let (rows, columns) = (full[outer] / ROWS, full[outer + 1] / width);
+    let split = [&dims[..outer], &[rows, ROWS, columns, width]].concat();
     let split = step(nodes, &name, "Reshape", plain, &[("shape", &split)]);
     let stored = step(nodes, &name, "TransposeD", split, &[]);
     nodes[stored.0]
@@ -88,10 +99,11 @@ pub(super) fn pack(nodes: &mut Vec<Node>, from: (usize, usize), desc: &Desc) -> 
 }
 
 /// The dimensions with rows and columns filled up to whole blocks.
-fn filled(dims: &[i64]) -> Vec<i64> {
+fn filled(dims: &[i64], dtype: i32) -> Vec<i64> {
     let mut full = dims.to_vec();
-    for extent in full.iter_mut().rev().take(2) {
-        *extent = blocks(*extent) * BLOCK;
+    let sizes = [columns_of(dtype), ROWS];
+    for (extent, of) in full.iter_mut().rev().zip(sizes) {
+        *extent = blocks(*extent, of) * of;
     }
     full
 }

@@ -198,7 +198,7 @@ fn plain(desc: &Desc) -> Desc {
 
 /// Returns the description of a tensor as it is stored.
 fn stored(desc: &Desc) -> Result<Desc> {
-    let dims = fractal_dims(&desc.dims).ok_or_else(|| {
+    let dims = fractal_dims(&desc.dims, desc.dtype).ok_or_else(|| {
         GraphError::unsupported(format!(
             "a tensor of the shape {:?} cannot be stored in FRACTAL_NZ, which has two known dimensions at least",
             desc.dims
@@ -563,9 +563,12 @@ mod tests {
     fn tensors_in_blocks_are_rearranged_around_the_operator() {
         // [3, 17, 20] is stored as 2 columns and 2 rows of blocks; the shape of the operator stays.
         let dims = [3, 17, 20];
-        assert_eq!(fractal_dims(&dims), Some(vec![3, 2, 2, 16, 16]));
-        assert_eq!(fractal_dims(&[16]), None);
-        assert_eq!(fractal_dims(&[-1, 16]), None);
+        let float = DataType::Float32.acl();
+        assert_eq!(fractal_dims(&dims, float), Some(vec![3, 2, 2, 16, 16]));
+        assert_eq!(fractal_dims(&[16], float), None);
+        assert_eq!(fractal_dims(&[-1, 16], float), None);
+        let byte = DataType::Int8.acl();
+        assert_eq!(fractal_dims(&[17, 40], byte), Some(vec![2, 2, 16, 32]));
         let mut add = operator("Add", vec![floats(&dims), floats(&[20])], &[&dims]);
         add.inputs[0].desc.as_mut().unwrap().format = FORMAT_FRACTAL_NZ;
         add.outputs[0].as_mut().unwrap().format = FORMAT_FRACTAL_NZ;

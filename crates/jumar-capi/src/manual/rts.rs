@@ -30,7 +30,6 @@ unsafe fn register(
 /// # Safety
 /// Called from C: `bin` is null or the address of a description, and `handle` null or the address of a variable.
 #[unsafe(no_mangle)]
-#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn rtDevBinaryRegister(
     bin: *const types::rtDevBinary_t,
     handle: *mut *mut c_void,
@@ -47,7 +46,6 @@ pub unsafe extern "C" fn rtDevBinaryRegister(
 /// # Safety
 /// As for [`rtDevBinaryRegister`].
 #[unsafe(no_mangle)]
-#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn rtRegisterAllKernel(
     bin: *const types::rtDevBinary_t,
     handle: *mut *mut c_void,
@@ -61,7 +59,6 @@ pub unsafe extern "C" fn rtRegisterAllKernel(
 
 /// Takes a registration of a binary back.
 #[unsafe(no_mangle)]
-#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub extern "C" fn rtDevBinaryUnRegister(handle: *mut c_void) -> i32 {
     raw::status(&calls::rtDevBinaryUnRegister, |cx| {
         raw::trace(cx, || [raw::ArgBits::word(handle)])?;

@@ -107,7 +107,7 @@ fn is_of_the_toolkit(name: &str) -> bool {
         || ["Hccl", "Hcom", "Msprof", "rt", "hal"]
             .into_iter()
             .any(capital_after)
-        || ["_ZN2ge", "_ZNK2ge", "_ZTVN2ge"]
+        || ["_ZN2ge", "_ZNK2ge", "_ZTVN2ge", "_ZN2fe", "_ZNK2fe"]
             .iter()
             .any(|prefix| name.starts_with(prefix))
 }

@@ -10,7 +10,7 @@ use crate::tree::Tree;
 /// that makes Python import `jumar_torch`. Neither package is imported: an import that fails may end the process.
 const FIND: &str = "
 import importlib.metadata as metadata, importlib.machinery as machinery, os, sysconfig
-for name in ('torch', 'torch_npu'):
+for name in ('torch', 'torch_npu', 'vllm_ascend'):
     spec = machinery.PathFinder.find_spec(name)
     if not spec or not spec.submodule_search_locations:
         continue
@@ -49,6 +49,8 @@ impl Package {
 pub(crate) struct Environment {
     pub(crate) torch: Option<Package>,
     pub(crate) adapter: Option<Package>,
+    /// vLLM's plug-in, which loads its library behind those of the adapter.
+    server: Option<Package>,
     /// The folder that packages are installed into.
     pub(crate) packages: PathBuf,
     /// Whether Python imports `jumar_torch` when it starts.
@@ -83,6 +85,26 @@ pub(crate) fn examine(report: &mut Report, tree: &Tree, python: &Path) {
     }
     examine_libraries(report, tree, adapter, found.torch.as_ref());
     examine_plugin(report, tree, adapter);
+    if let Some(server) = &found.server {
+        examine_server(report, tree, server);
+    }
+}
+
+/// The library with the kernels of vLLM's plug-in, which its other libraries link.
+const KERNELS: &str = "libvllm_ascend_kernels.so";
+
+/// Reports whether the libraries of vLLM's plug-in can be loaded. The plug-in replaces them by slower code where they cannot, and by
+/// nothing where it traces a model.
+fn examine_server(report: &mut Report, tree: &Tree, server: &Package) {
+    let about = "vllm_ascend";
+    report.ok(
+        about,
+        format!("{} in {}", server.version, server.folder.display()),
+    );
+    let file = server.folder.join(KERNELS);
+    if file.exists() {
+        prebuilt::examine(report, about, tree, &file, Some(&server.folder));
+    }
 }
 
 /// The adapter's plug-in of Transformer Boost, and the library that it links.
@@ -184,6 +206,7 @@ fn environment(printed: &str) -> Option<Environment> {
         let own = match name.as_str() {
             "torch" => &mut found.torch,
             "torch_npu" => &mut found.adapter,
+            "vllm_ascend" => &mut found.server,
             _ => continue,
         };
         *own = Some(Package {
@@ -239,9 +262,11 @@ mod tests {
     #[test]
     fn what_python_prints_becomes_an_environment() {
         let printed = "torch\t2.14.0+cu130\t/site/torch\t\ntorch_npu\t2.14.0\t/site/torch_npu\ttorch==2.14.0.*\nnoise\n\
+                       vllm_ascend\t0.18.0\t/site/vllm_ascend\t\n\
                        packages\t\t/site\t/site/jumar_torch.pth\n";
         let found = environment(printed).unwrap();
         assert_eq!(found.adapter.unwrap().requirement, "torch==2.14.0.*");
+        assert_eq!(found.server.unwrap().release(), "0.18.0");
         let torch = found.torch.unwrap();
         assert_eq!(torch.folder, Path::new("/site/torch"));
         assert_eq!(torch.release(), "2.14.0");

@@ -191,8 +191,8 @@ fn read_tensor(cx: &Cx<'_>, desc: Raw, what: &str) -> Result<(SingleInput, Tenso
     let in_order = content.storage_format == enums::ACL_FORMAT_UNDEFINED
         || content.storage_format == content.format
         || (content.storage_dims == dims && is_plain(content.storage_format));
-    // Blocks of 16 x 16 elements, which are rearranged.
-    let blocks = fractal_dims(&dims).filter(|blocks| {
+    // Blocks of elements, which are rearranged.
+    let blocks = fractal_dims(&dims, content.data_type).filter(|blocks| {
         content.storage_format == FORMAT_FRACTAL_NZ
             && content.storage_dims == *blocks
             && is_plain(content.format)

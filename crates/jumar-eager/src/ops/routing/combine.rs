@@ -4,7 +4,7 @@ use jumar_types::dtype::DataType;
 
 use super::super::index;
 use super::kernels::Positions;
-use super::permute::{int64, is_null};
+use super::permute::int64;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::operands::FLOATS;
@@ -251,7 +251,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names, (by_column, lenient): (bool, bool)) -> R
     combine(cx, parts, out)
 }
 
-/// Refuses the modes that the documents reserve.
+/// Refuses the mode that the documents reserve. `restoreShapeOptional` has a meaning in it alone: PyTorch's adapter passes a shape in any mode.
 fn check_modes(cx: &Cx<'_>) -> Result<(), Refusal> {
     if cx.flag("paddedMode")? {
         return Err(cx.unsupported("paddedMode is not supported; the device refuses it, too"));
@@ -259,18 +259,8 @@ fn check_modes(cx: &Cx<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_restored(cx: &Cx<'_>) -> Result<(), Refusal> {
-    match is_null(cx, "restoreShapeOptional")? || cx.ints("restoreShapeOptional")?.is_empty() {
-        true => Ok(()),
-        false => {
-            Err(cx.unsupported("restoreShapeOptional must be null; the device refuses others, too"))
-        }
-    }
-}
-
 pub(super) fn unpermute(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_modes(cx)?;
-    check_restored(cx)?;
     let (results, out) = (results(cx, "permutedTokens")?, cx.out("out")?);
     let scales = cx.optional("probsOptional")?;
     let index = cx.tensor("sortedIndices")?;
@@ -365,7 +355,6 @@ impl RowFunction for Split {
 
 pub(super) fn unpermute_grad(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_modes(cx)?;
-    check_restored(cx)?;
     let gradient = cx.tensor("unpermutedTokensGrad")?;
     cx.check_types(&gradient, FLOATS)?;
     let (&[tokens, width], true) = (gradient.dims(), gradient.rank() == 2) else {

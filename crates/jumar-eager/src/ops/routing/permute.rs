@@ -9,7 +9,7 @@ use crate::ops::operands::{FLOATS, Merged};
 use crate::ops::quant::{Quantised, by_largest, limited};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
-use crate::{Arg, Refusal, Scalar};
+use crate::{Refusal, Scalar};
 
 const INDICES: [DataType; 2] = [DataType::Int32, DataType::Int64];
 
@@ -728,9 +728,4 @@ pub(super) fn expert_tokens(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         false => cx.kernel(Box::new(CountUpTo), &[Some(experts)], &[ends], false)?,
     }
     write(cx, ends, out)
-}
-
-/// Reports whether an argument is a null pointer.
-pub(super) fn is_null(cx: &Cx<'_>, param: &str) -> Result<bool, Refusal> {
-    Ok(matches!(cx.arg(param)?, Arg::Null))
 }
