@@ -1,8 +1,8 @@
-"""Lets `import torch_npu`, PyTorch's prebuilt Ascend adapter, find Jumar, also beside PyTorch's build for CUDA.
+"""Lets `import torch_npu`, PyTorch's prebuilt Ascend adapter, find Jumar, also beside PyTorch's build for CUDA; and `import mindspore`.
 
 Python imports this module when it starts: the wheel has a file `jumar_torch.pth` for that, and `jumar torch --setup` writes one
-into another environment. It does nothing before the adapter is imported for the first time, and nothing where the environment
-points at another toolkit.
+into another environment. It does nothing before the adapter or MindSpore is imported for the first time, and nothing where the
+environment points at another toolkit.
 """
 
 import os
@@ -12,22 +12,25 @@ import sys
 _KEYS = "_ZN3c1016CachingAllocator26AcceleratorAllocatorConfig14getMutableKeysB5cxx11Ev"
 
 
-class _BeforeTheAdapter:
-    """Prepares the process right before the adapter is imported. Finds no module itself."""
+class _BeforeAFramework:
+    """Prepares the process right before a framework's module is imported. Finds no module itself."""
+
+    def __init__(self, module, prepare):
+        self.module, self.prepare = module, prepare
 
     def find_spec(self, name, path=None, target=None):
-        if name == "torch_npu":
+        if name == self.module:
             sys.meta_path.remove(self)
             tree = _selected_tree()
             if tree is not None:
-                _remove_cuda_allocator_keys(tree)
+                self.prepare(tree)
         return None
 
 
 def _selected_tree():
     """Returns Jumar's folder if the adapter will use it. Selects that of a wheel where the environment selects nothing."""
     here = os.path.dirname(os.path.abspath(__file__))
-    wheel = os.path.join(here, "jumar", "tree")
+    wheel = os.path.join(here, "jumar", "cann")
     is_wheel = os.path.exists(wheel)
     tree = wheel if is_wheel else os.path.dirname(os.path.dirname(here))
     selected = os.environ.get("ASCEND_HOME_PATH") or os.environ.get("ASCEND_TOOLKIT_HOME")
@@ -73,4 +76,12 @@ def _remove_cuda_allocator_keys(tree):
         own.jumar_remove_cuda_allocator_keys(ctypes.cast(keys, ctypes.c_void_p))
 
 
-sys.meta_path.insert(0, _BeforeTheAdapter())
+def _name_operators(tree):
+    """Adds the folder that MindSpore looks for in PYTHONPATH."""
+    folders = [os.path.join(tree, "opp", "built-in", "op_impl", "ai_core", "tbe"), os.environ.get("PYTHONPATH")]
+    if "ai_core/tbe" not in (folders[1] or ""):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
+
+
+sys.meta_path.insert(0, _BeforeAFramework("torch_npu", _remove_cuda_allocator_keys))
+sys.meta_path.insert(0, _BeforeAFramework("mindspore", _name_operators))

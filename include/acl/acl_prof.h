@@ -337,6 +337,22 @@ ACL_FUNC_VISIBILITY const char *aclprofGetOpAttriValue(
     const void *opInfo, size_t opInfoLen, uint32_t index, aclprofSubscribeOpAttri attri);
 
 /**
+ * Returns a list of features of the profiler, each with its version. The list is empty.
+ * @param featuresSize [OUT]
+ * @param featuresData [OUT]
+ * @return ACL_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY aclError aclprofGetSupportedFeatures(size_t *featuresSize, void **featuresData);
+
+/**
+ * Returns a list of features of the profiler, each with its version. The list is empty.
+ * @param featuresSize [OUT]
+ * @param featuresData [OUT]
+ * @return ACL_SUCCESS, or a code
+ */
+ACL_FUNC_VISIBILITY aclError aclprofGetSupportedFeaturesV2(size_t *featuresSize, void **featuresData);
+
+/**
  * Marks the begin or the end of a step.
  * @param stepInfo [IN]
  * @param tag [IN]

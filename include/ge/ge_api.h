@@ -97,6 +97,7 @@ class Session {
 
   /* "Save" is called after a run of a graph with Save nodes, where ge.graphRunMode is 1. Other keys are never called. */
   Status RegisterCallBackFunc(const char *key, const session::pCallBackFunc &callback);
+  Status RegisterCallBackFunc(const std::string &key, const pCallBackFunc &callback);
   Status GetVariables(const std::vector<AscendString> &names, std::vector<Tensor> &values);
 #ifdef JUMAR_GE_LIBRARY
   Status GetVariables(const std::vector<std::string> &names, std::vector<Tensor> &values);
@@ -118,6 +119,8 @@ class Session {
 
  private:
   friend class GeSession;
+  Status RegisterCallBack(const char *key,
+                          const std::function<uint32_t(uint32_t, const std::map<AscendString, Tensor> &)> &callback);
   struct Impl;
   Impl *impl_;
 };

@@ -219,6 +219,8 @@ class Operator {
   void DataTypeRegister(const char_t *name, const TensorType &types);
   void DataTypeRegister(const char_t *name, const ListTensorType &types);
   void DataTypeRegister(const char_t *name, const Promote &rule);
+  /* Sets the function that infers the descriptions of the outputs, for all operators of this one's type. */
+  void InferFuncRegister(const std::function<graphStatus(Operator &)> &function);
 
   /* The members of the operators' classes call these. None is overloaded, which keeps compiling all classes quick. */
   void JumarLink(const char_t *input, const Operator &source);

@@ -30,6 +30,17 @@ class OperatorCreatorRegister {
   ~OperatorCreatorRegister() = default;
 };
 
+typedef std::function<graphStatus(Operator &)> InferShapeFunc;
+
+/* Registers a function that infers the descriptions of the outputs of operators of a type that the library does not have.
+ * Operator::InferShapeAndType calls it. */
+class InferShapeFuncRegister {
+ public:
+  InferShapeFuncRegister(const char_t *const type, const InferShapeFunc &function);
+  InferShapeFuncRegister(const std::string &type, const InferShapeFunc &function);
+  ~InferShapeFuncRegister() = default;
+};
+
 }  // namespace ge
 
 #endif

@@ -100,6 +100,7 @@ class Tensor {
   graphStatus SetData(const std::vector<uint8_t> &data);
   graphStatus SetData(const uint8_t *data, size_t size);
   graphStatus SetData(const char_t *data);
+  graphStatus SetData(const std::string &data);
   /* Sets the contents of a string tensor: a table of offsets and lengths, then the strings. */
   graphStatus SetData(const std::vector<AscendString> &datas);
   graphStatus SetData(const std::vector<std::string> &datas);

@@ -15,7 +15,7 @@ def prefix() -> Path:
         FileNotFoundError: the package was copied away from its tree.
     """
     here = Path(__file__).resolve().parent
-    for root in (here / "tree", here.parents[2]):
+    for root in (here / "cann", here.parents[2]):
         if (root / "lib64" / "libascendcl.so").exists():
             return root
     raise FileNotFoundError(

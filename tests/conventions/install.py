@@ -15,6 +15,8 @@ PREFIX = pathlib.Path(
 ).resolve()
 LIB64 = PREFIX / "lib64"
 RUNTIME = LIB64 / "libascendcl.so"
+# The folder in LD_LIBRARY_PATH: a link, whose path contains the word for which programs look.
+LOADED = PREFIX / "cann/lib64"
 ARCH = platform.machine()
 
 

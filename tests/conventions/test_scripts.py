@@ -3,11 +3,11 @@
 import shutil
 
 import pytest
-from install import CONTEXT_C, LIB64, PREFIX, RUNTIME, compile_c, run, write
+from install import CONTEXT_C, LIB64, LOADED, PREFIX, compile_c, run, write
 
 SCRIPTS = ["set_env.sh", "bin/setenv.bash"]
 HOME_VARIABLES = ["ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_INSTALL_PATH"]
-LISTS = {"LD_LIBRARY_PATH": "lib64", "PYTHONPATH": "python/site-packages", "PATH": "bin"}
+LISTS = {"LD_LIBRARY_PATH": "cann/lib64", "PYTHONPATH": "python/site-packages", "PATH": "bin"}
 
 
 def bare(**more):
@@ -27,7 +27,7 @@ def test_a_sourced_script_sets_the_documented_variables(script):
     for name in HOME_VARIABLES:
         assert after[name] == str(PREFIX), name
     assert after["ASCEND_OPP_PATH"] == str(PREFIX / "opp")
-    assert after["LD_LIBRARY_PATH"] == str(LIB64)
+    assert after["LD_LIBRARY_PATH"] == str(LOADED)
     assert after["PYTHONPATH"] == str(PREFIX / "python/site-packages")
     assert after["PATH"] == f"{PREFIX}/bin:{bare()['PATH']}"
 
@@ -36,7 +36,7 @@ def test_a_sourced_script_sets_the_documented_variables(script):
 def test_lists_keep_what_they_held_and_do_not_grow_when_sourced_twice(script):
     held = bare(LD_LIBRARY_PATH="/a:/b", PYTHONPATH="/c")
     after = variables(["bash", "-c"], f"source '{PREFIX}/{script}'; source '{PREFIX}/{script}'", held)
-    assert after["LD_LIBRARY_PATH"] == f"{LIB64}:/a:/b"
+    assert after["LD_LIBRARY_PATH"] == f"{LOADED}:/a:/b"
     assert after["PYTHONPATH"] == f"{PREFIX}/python/site-packages:/c"
     assert after["PATH"] == f"{PREFIX}/bin:{held['PATH']}"
 
@@ -56,7 +56,7 @@ def test_a_moved_tree_works(tmp_path):
     run(
         "cc", "-I", moved / "include", "-o", tmp_path / "program", source, "-L", moved / "devlib", "-lge_runner", "-ldl"
     )
-    assert run(tmp_path / "program", env=after).stdout.strip() == str(moved / "lib64/libascendcl.so")
+    assert run(tmp_path / "program", env=after).stdout.strip() == str(moved / "cann/lib64/libascendcl.so")
     assert run(moved / "bin/jumar", "run", "--", tmp_path / "program", env=bare()).returncode == 0
 
 
@@ -79,7 +79,8 @@ def test_jumar_run_sets_up_one_program_and_returns_its_status(tmp_path):
         write(tmp_path / "program.c", CONTEXT_C), tmp_path / "program", "-L", LIB64, "-lascendcl", "-ldl"
     )
     jumar = PREFIX / "bin/jumar"
-    assert run(jumar, "run", "--", program, env=bare()).stdout.strip() == str(RUNTIME)
+    # Programs, MindSpore among them, stop unless the path of the loaded runtime contains `cann` or `latest`.
+    assert run(jumar, "run", "--", program, env=bare()).stdout.strip() == str(LOADED / "libascendcl.so")
     assert run(jumar, "run", "--", "sh", "-c", "exit 7", env=bare(), check=False).returncode == 7
     assert run(jumar, "run", "--", "/no/such/program", env=bare(), check=False).returncode == 127
 
@@ -112,3 +113,10 @@ def test_the_folders_that_build_files_name_exist():
     ):
         assert (PREFIX / folder).is_dir(), folder
     assert list(PREFIX.rglob("ascendc.cmake"))
+
+
+def test_the_package_of_collectives_reports_the_version_of_the_tree():
+    info = dict(line.split("=", 1) for line in (PREFIX / "version.info").read_text().splitlines())
+    script = "from hccl import sys_version; print(sys_version.__sys_version__)"
+    done = run(PREFIX / "bin/jumar", "run", "--", "python3", "-c", script, env=bare())
+    assert done.stdout.strip() == info["Version"]

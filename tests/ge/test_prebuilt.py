@@ -42,6 +42,14 @@ def test_functions_with_strings_exist_for_both_layouts_of_the_string():
     assert {"_ZNK2ge8Operator7GetNameEv", "_ZNK2ge8Operator7GetNameB5cxx11Ev"} <= names
 
 
+def test_statuses_shape_functions_and_tensors_of_a_client_with_older_strings(tmp_path):
+    command = ["g++", "-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0", "-Wall", "-Wextra", "-Werror", HERE / "older_strings.cpp"]
+    command += ["-o", tmp_path / "client", "-L", LIB64, "-lge_runner", "-lgraph", "-lascendcl"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[:4000]
+    assert "older strings: ok" in run(tmp_path / "client", tmp_path)
+
+
 @pytest.mark.parametrize("abi", [0, 1])
 @pytest.mark.parametrize("library", ["fmk_onnx_parser", "ge_compiler"])
 def test_the_calls_of_onnx_runtimes_provider_without_jumars_headers(tmp_path, library, abi):

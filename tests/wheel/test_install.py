@@ -1,12 +1,15 @@
 """The installed wheel: environments, commands, C programs, one runtime."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
 import pytest
 
 from conftest import ROOT, clean_environment, pip_install
+
+TREE = pathlib.Path(os.environ.get("JUMAR_PREFIX") or ROOT / "target/jumar")
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -22,13 +25,12 @@ int main(void) {
 
 
 def names(site):
-    return sorted(path.name for path in (site / "jumar/tree/lib64").iterdir())
+    return sorted(path.name for path in (site / "jumar/cann/lib64").iterdir())
 
 
 def pytest_generate_tests(metafunc):
     if "library" in metafunc.fixturenames:
-        tree = ROOT / "target/jumar/lib64"
-        metafunc.parametrize("library", sorted(path.name[3:-3] for path in tree.glob("*.so")))
+        metafunc.parametrize("library", sorted(path.name[3:-3] for path in TREE.glob("lib64/*.so")))
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +41,7 @@ def program(tmp_path_factory):
 
 
 def test_each_name_alone_links_and_runs(site, program, library):
-    tree = site / "jumar/tree"
+    tree = site / "jumar/cann"
     binary = program / library
     subprocess.run(
         ["cc", "-Wall", "-Werror", "-I", tree / "include", program / "main.c", "-L", tree / "lib64", f"-l{library}"]
@@ -67,11 +69,11 @@ for path in sorted(folder.glob("*.so")):
 mapped = {line.split()[-1] for line in open("/proc/self/maps") if line.rstrip().endswith("libascendcl.so")}
 print(len(mapped))
 """
-    assert run_python(script, site / "jumar/tree/lib64") == "1"
+    assert run_python(script, site / "jumar/cann/lib64") == "1"
 
 
 def test_an_installed_tree_that_came_first_is_the_runtime(run_python):
-    library = ROOT / "target/jumar/lib64/libacl_rt.so"
+    library = TREE / "lib64/libacl_rt.so"
     script = """
 import ctypes, sys
 first = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
@@ -154,7 +156,7 @@ def test_the_doctor_finds_nothing_wrong_with_a_wheel(site):
     """With the Python that the wheel is installed for first on the path."""
     path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
     done = subprocess.run(
-        [site / "jumar/tree/bin/jumar", "doctor"], capture_output=True, text=True, timeout=60,
+        [site / "jumar/cann/bin/jumar", "doctor"], capture_output=True, text=True, timeout=60,
         env=clean_environment(PYTHONPATH=str(site), PATH=path),
     )
     assert (done.returncode, "PROBLEM" in done.stdout) == (0, False), done.stdout

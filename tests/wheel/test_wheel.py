@@ -1,5 +1,7 @@
 """The wheel as a file."""
 
+import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -23,17 +25,17 @@ def test_no_link_and_no_source_path_of_the_builder(wheel):
         for entry in archive.infolist():
             kind = entry.external_attr >> 28
             assert kind in (0, 8), f"{entry.filename} is not a regular file"
-        for name in ("jumar/tree/lib64/libascendcl.so", "acl.abi3.so"):
+        for name in ("jumar/cann/lib64/libascendcl.so", "acl.abi3.so"):
             assert str(ROOT).encode() not in archive.read(name), f"{name} names the folder that it was built in"
 
 
 def test_the_modules_the_commands_the_headers_and_every_library_name_are_in_it(wheel, site):
-    tree = ROOT / "target/jumar"
+    tree = pathlib.Path(os.environ.get("JUMAR_PREFIX") or ROOT / "target/jumar")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {"acl.abi3.so", "jumar/__init__.py", "jumar/py.typed", "acl-stubs/rt.pyi", "jumar/tree/bin/jumar"} <= names
+    assert {"acl.abi3.so", "jumar/__init__.py", "jumar/py.typed", "acl-stubs/rt.pyi", "jumar/cann/bin/jumar"} <= names
     for header in (tree / "include").rglob("*.h"):
-        assert f"jumar/tree/include/{header.relative_to(tree / 'include')}" in names
+        assert f"jumar/cann/include/{header.relative_to(tree / 'include')}" in names
     libraries = {path.name for path in (tree / "lib64").glob("*.so")}
     assert len(libraries) > 20
-    assert libraries == {path.name for path in (site / "jumar/tree/lib64").iterdir()}
+    assert libraries == {path.name for path in (site / "jumar/cann/lib64").iterdir()}

@@ -38,9 +38,12 @@ enum Command {
     },
     /// Builds everything and lays out the install tree.
     Dist {
-        /// The folder of the install tree. Default: target/jumar.
+        /// The folder of the install tree. Default: target/jumar, or target/tests/jumar with --tests.
         #[arg(long, value_name = "DIR")]
         prefix: Option<PathBuf>,
+        /// Takes the libraries that `cargo test` compiles: built in a third of the time, without optimization, with assertions.
+        #[arg(long)]
+        tests: bool,
     },
     /// Builds one wheel with the Python modules, the commands, headers and libraries.
     Wheel(wheel::Options),
@@ -60,7 +63,10 @@ enum Command {
     Bench(xtask_bench::Options),
     /// Compiles every installed header in every dialect, and links the layout test against the installed library.
     #[command(hide = true)]
-    Headers,
+    Headers {
+        /// The install tree.
+        tree: PathBuf,
+    },
     /// Prints the lines of the sources by crate, the sizes of the libraries, and the processor time of the last builds and runs.
     Size,
     /// Checks the project's rules that no compiler checks.
@@ -75,7 +81,7 @@ impl Command {
     /// Returns the name of a command whose processor time is recorded: it does all that it can do.
     fn measured(&self) -> Option<&'static str> {
         match self {
-            Command::Dist { .. } => Some("dist"),
+            Command::Dist { tests: false, .. } => Some("dist"),
             Command::Demo { tree: None } => Some("demo"),
             Command::Ci(options) if options.is_complete() => Some("ci"),
             _ => None,
@@ -89,7 +95,7 @@ impl Command {
     fn provide_cmake(&self) -> Result<()> {
         let compiles = match self {
             Command::Gen { .. }
-            | Command::Headers
+            | Command::Headers { .. }
             | Command::Site
             | Command::Size
             | Command::Tidy { .. } => false,
@@ -160,10 +166,14 @@ fn run(command: Command) -> Result<bool> {
     std::env::set_current_dir(root())?;
     match command {
         Command::Gen { check } => xtask_gen::run(check).map(|()| true),
-        Command::Dist { prefix } => {
+        Command::Dist { prefix, tests } => {
             let tree = dist::run(
                 prefix.map(|prefix| callers_folder.join(prefix)),
-                dist::Build::Release,
+                if tests {
+                    dist::Build::Tests
+                } else {
+                    dist::Build::Release
+                },
             )?;
             println!("install tree: {}", tree.display());
             Ok(true)
@@ -187,8 +197,8 @@ fn run(command: Command) -> Result<bool> {
         }
         Command::Ci(options) => ci::run(&options),
         Command::Bench(options) => xtask_bench::run(&options).map(|()| true),
-        Command::Headers => {
-            let tree = root().join("target/jumar");
+        Command::Headers { tree } => {
+            let tree = callers_folder.join(tree);
             xtask_gen::check::headers(&tree.join("include"))?;
             xtask_gen::check::links(&tree.join("include"), &tree.join("lib64"))?;
             Ok(true)
@@ -226,7 +236,8 @@ fn site() -> Result<PathBuf> {
 fn shed_cargo() {
     let paths = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let is_cargos = |path: &PathBuf| {
-        path.starts_with(root().join("target")) && !path.starts_with(root().join("target/jumar"))
+        let is_trees = path.ends_with("jumar/lib64") || path.ends_with("jumar/cann/lib64");
+        path.starts_with(root().join("target")) && !is_trees
             || path.components().any(|part| part.as_os_str() == "rustlib")
             || std::env::var_os("CARGO_TARGET_DIR").is_some_and(|target| path.starts_with(target))
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::vars::{SET, Set};
+use crate::vars::{LIBRARIES, SET, Set};
 
 /// An install tree.
 #[derive(Clone, Debug)]
@@ -61,10 +61,11 @@ impl Tree {
 
     /// Returns the value of a variable that points into the tree, before it is joined with what the variable holds.
     pub fn value(&self, set: &Set) -> PathBuf {
-        if set.below.is_empty() {
-            self.root.clone()
-        } else {
-            self.root.join(set.below)
+        match set.below {
+            "" => self.root.clone(),
+            // A wheel keeps no links. Its tree is in a folder `cann`.
+            LIBRARIES if !self.root.join(LIBRARIES).exists() => self.root.join("lib64"),
+            below => self.root.join(below),
         }
     }
 

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use jumar::variables::READ;
 
+/// The folder of the libraries: a link to `lib64`, because programs look for the word `cann` in the path of the loaded runtime.
+pub const LIBRARIES: &str = "cann/lib64";
+
 /// A variable that `jumar run`, `jumar env` and set_env.sh set for the program and its build.
 pub struct Set {
     /// Its name.
@@ -44,7 +47,7 @@ pub const SET: &[Set] = &[
     },
     Set {
         name: "LD_LIBRARY_PATH",
-        below: "lib64",
+        below: LIBRARIES,
         prepend: true,
         reader: "the loader",
     },

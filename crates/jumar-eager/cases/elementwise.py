@@ -571,6 +571,9 @@ for dtype in (f32, f16):
     for members, found in [(a, 0.0), (bad, 1.0)]:
         cases.add("aclnnForeachNonFiniteCheckAndUnscale", scaledGrads=[InOut(x, x * 0.5) for x in members],
                   foundInf=InOut(torch.tensor([0.0]), torch.tensor([found])), invScale=torch.tensor([0.5]))
+    # Finite values leave the output of another tensor's call as it is.
+    for x, before, after in [(a[1], False, False), (a[1], True, True), (bad[1], False, True), (-bad[1], True, True), (bad[1] * 0, False, True)]:
+        cases.add("aclnnAllFinite", gradient=x, out=InOut(torch.tensor([before]), torch.tensor([after])))
 cases.add("aclnnForeachAddListV2", x1=a, x2=b[:2], alpha=half, out=[Out(x, False) for x in a], refuse=(161002, "x2 has 2 members"))
 for tracker, found, scale, wanted in [(1, 0.0, 4.0, (4.0, 2)), (2, 0.0, 4.0, (8.0, 0)), (1, 1.0, 4.0, (2.0, 0))]:
     cases.add("aclnnAmpUpdateScale", currentScale=torch.tensor([scale]), growthTracker=torch.tensor([tracker], dtype=i32),

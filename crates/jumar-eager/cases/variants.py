@@ -57,6 +57,14 @@ for dtype in [f32, f16, i32, i64, i8, u8, boolean]:
     after[index[:, 0], index[:, 1]] = updates
     cases.add("aclnnScatterNd", data=x, indices=index, updates=updates, out=Out(after))
     cases.add("aclnnScatterNdUpdate", varRef=InOut(x, after), indices=index.to(i32), updates=updates)
+    if dtype != boolean:
+        # Sums of a position that is named twice, and rows of the first dimension.
+        index = torch.tensor([[1, 4], [0, 2], [1, 4]])
+        more = torch.arange(9).reshape(3, 3).to(dtype)
+        after = x.index_put((index[:, 0], index[:, 1]), more, accumulate=True)
+        cases.add("aclnnTfScatterAdd", varRef=InOut(x, after), indices=index, updates=more)
+        rows = torch.arange(15).reshape(1, 5, 3).to(dtype)
+        cases.add("aclnnTfScatterAdd", varRef=InOut(x, torch.stack([x[0], x[1] + rows[0]])), indices=torch.tensor([[1]]).to(i32), updates=rows)
     part = values(2, 2, 2, dtype=dtype) if dtype != boolean else torch.rand(2, 2, 2) > 0.5
     after = x.clone()
     after[:, 1:4:2, -2:] = part

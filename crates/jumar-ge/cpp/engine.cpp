@@ -76,33 +76,10 @@ AscendString GEGetErrorMsgV3() { return Texts(CallId::kGeError); }
 AscendString GEGetWarningMsgV2() { return Texts(CallId::kGeWarning); }
 AscendString GEGetWarningMsgV3() { return Texts(CallId::kGeWarning); }
 
-struct StatusFactory::Impl {
-  std::mutex lock;
-  std::map<uint32_t, AscendString> texts;
-};
-
-StatusFactory::StatusFactory() : impl_(new Impl()) {
-  RegisterErrorNo(SUCCESS, "success");
-  RegisterErrorNo(FAILED, "failed");
-  RegisterErrorNo(END_OF_SEQUENCE, "end of sequence");
-  RegisterErrorNo(1343242242, "the graph does not exist");
-  RegisterErrorNo(1343225956, "unsupported");
-  RegisterErrorNo(1343242295, "the graph was not built");
-  RegisterErrorNo(1343225857, "a parameter is invalid");
-}
 StatusFactory *StatusFactory::Instance() {
   /* Never destroyed: destructors of a program's static objects may ask. */
   static StatusFactory *const instance = new StatusFactory();
   return instance;
-}
-void StatusFactory::RegisterErrorNo(const uint32_t status, const char *const text) {
-  const std::lock_guard<std::mutex> guard(impl_->lock);
-  (void)impl_->texts.insert(std::make_pair(status, AscendString(text)));
-}
-AscendString StatusFactory::GetErrDescV2(const uint32_t status) {
-  const std::lock_guard<std::mutex> guard(impl_->lock);
-  const auto found = impl_->texts.find(status);
-  return found == impl_->texts.end() ? AscendString("") : found->second;
 }
 ErrorNoRegisterar::ErrorNoRegisterar(const uint32_t status, const char *const text) {
   StatusFactory::Instance()->RegisterErrorNo(status, text);

@@ -227,7 +227,6 @@ int32_t Operator::GetDynamicInputNum(const char_t *name) const { return jumar::G
 int32_t Operator::GetDynamicOutputNum(const char_t *name) const { return jumar::Group(*this, name, 1); }
 size_t Operator::GetInputsSize() const { return jumar::Sizes(*this).first; }
 size_t Operator::GetOutputsSize() const { return jumar::Sizes(*this).second; }
-graphStatus Operator::InferShapeAndType() { return Did(CallId::kOpInfer, About(*this)); }
 graphStatus Operator::GetAllIrAttrNamesAndTypes(std::map<AscendString, AscendString> &attr_name_types) const {
   Reply reply;
   const graphStatus status = Did(CallId::kOpAttrTypes, About(*this), reply);
@@ -345,6 +344,7 @@ struct Creators {
   };
   std::mutex lock;
   std::map<AscendString, Creator> by_type;
+  std::map<AscendString, InferShapeFunc> inference;
 
   /* Never destroyed: objects of programs may register or ask during the end of the process. */
   static Creators &Instance() {
@@ -357,6 +357,12 @@ struct Creators {
     return found == by_type.end() ? Creator() : found->second;
   }
 };
+
+void RegisterInference(const AscendString &type, const InferShapeFunc &function) {
+  Creators &creators = Creators::Instance();
+  const std::lock_guard<std::mutex> guard(creators.lock);
+  creators.inference[type] = function;
+}
 
 bool Knows(const char_t *type) { return jumar::Number(CallId::kOpExists, Message().Text(type)) != 0; }
 
@@ -391,6 +397,29 @@ std::shared_ptr<const jumar::Definition> jumar::DefinitionOf(const char_t *type)
   const std::lock_guard<std::mutex> guard(creators.lock);
   creators.by_type[AscendString(type)].definition = made;
   return made;
+}
+
+InferShapeFuncRegister::InferShapeFuncRegister(const char_t *const type, const InferShapeFunc &function) {
+  RegisterInference(AscendString(type), function);
+}
+void Operator::InferFuncRegister(const std::function<graphStatus(Operator &)> &function) {
+  AscendString type;
+  if (GetOpType(type) == GRAPH_SUCCESS) {
+    RegisterInference(type, function);
+  }
+}
+graphStatus Operator::InferShapeAndType() {
+  AscendString type;
+  (void)GetOpType(type);
+  InferShapeFunc function;
+  if (!Knows(type.GetString())) {
+    Creators &creators = Creators::Instance();
+    const std::lock_guard<std::mutex> guard(creators.lock);
+    const auto found = creators.inference.find(type);
+    function = found == creators.inference.end() ? nullptr : found->second;
+  }
+  /* Without the lock: the function may create operators. */
+  return function ? function(*this) : jumar::Did(CallId::kOpInfer, jumar::About(*this));
 }
 
 Operator OperatorFactory::CreateOperator(const char_t *const name, const char_t *const type) {

@@ -14,6 +14,12 @@ using jumar::CallId;
 using jumar::Message;
 using jumar::Reply;
 
+namespace {
+
+typedef std::function<uint32_t(uint32_t, const std::map<AscendString, Tensor> &)> SavedFunc;
+
+}  // namespace
+
 struct Session::Impl {
   explicit Impl(const std::map<AscendString, AscendString> &options)
       : id_(jumar::Number(CallId::kSessionNew, Message().Map(options))), options_(options) {}
@@ -215,14 +221,14 @@ struct Session::Impl {
       const std::pair<const char *, size_t> bytes = reply.Bytes();
       saved[name] = Tensor(desc, reinterpret_cast<const uint8_t *>(bytes.first), bytes.second);
     }
-    const session::pCallBackFunc save = Callback(AscendString("Save"));
+    const SavedFunc save = Callback(AscendString("Save"));
     if (saved.empty() || save == nullptr) {
       return SUCCESS;
     }
     return save(graph_id, saved) == 0 ? SUCCESS : FAILED;
   }
   /* Returns a copy, which is called without the lock. */
-  session::pCallBackFunc Callback(const AscendString &key) const {
+  SavedFunc Callback(const AscendString &key) const {
     const std::lock_guard<std::mutex> guard(lock_);
     const auto found = callbacks_.find(key);
     return found == callbacks_.end() ? nullptr : found->second;
@@ -232,7 +238,7 @@ struct Session::Impl {
   const std::map<AscendString, AscendString> options_;
   /* Guards what follows. */
   mutable std::mutex lock_;
-  std::map<AscendString, session::pCallBackFunc> callbacks_;
+  std::map<AscendString, SavedFunc> callbacks_;
   std::map<const void *, AllocatorPtr> allocators_;
 };
 
@@ -344,6 +350,9 @@ Status Session::UpdateGraphRefreshableFeatureMemoryBase(uint32_t graph_id, const
 }
 
 Status Session::RegisterCallBackFunc(const char *key, const session::pCallBackFunc &callback) {
+  return RegisterCallBack(key, callback);
+}
+Status Session::RegisterCallBack(const char *key, const SavedFunc &callback) {
   const std::lock_guard<std::mutex> guard(impl_->lock_);
   impl_->callbacks_[AscendString(key)] = callback;
   return SUCCESS;

@@ -1,6 +1,8 @@
 /* The functions with std::string in their signatures. This unit is compiled once for each layout of std::string that
  * programs use (_GLIBCXX_USE_CXX11_ABI 0 and 1). It only calls functions without std::string in their signatures, because
  * the other units exist once. */
+#include <mutex>
+#include <new>
 #include <string>
 
 #include "access.h"
@@ -44,6 +46,9 @@ std::string TensorDesc::GetName() const {
 }
 void TensorDesc::SetName(const std::string &name) { SetName(name.c_str()); }
 graphStatus Tensor::SetData(const std::vector<std::string> &datas) { return SetData(Own(datas)); }
+graphStatus Tensor::SetData(const std::string &data) {
+  return SetData(reinterpret_cast<const uint8_t *>(data.data()), data.size());
+}
 void NamedAttrs::SetName(const std::string &name) { SetName(name.c_str()); }
 
 graphStatus AttrValue::SetAttrValue(const std::string &value) const { return SetAttrValue(Own(value)); }
@@ -64,6 +69,9 @@ graphStatus AttrValue::GetAttrValue(std::vector<std::string> &value) const {
   }
   return status;
 }
+
+InferShapeFuncRegister::InferShapeFuncRegister(const std::string &type, const InferShapeFunc &function)
+    : InferShapeFuncRegister(type.c_str(), function) {}
 
 #define JUMAR_STRING_VALUE_(T, Own_)                                                                             \
   Operator &Operator::SetAttr(const char_t *name, const T &value) { return SetAttr(name, Own(value)); }          \
@@ -244,6 +252,16 @@ Status GEInitialize(const std::map<std::string, std::string> &options) { return 
 std::string GEGetErrorMsg() { return Given(GEGetErrorMsgV2()); }
 std::string GEGetWarningMsg() { return Given(GEGetWarningMsgV2()); }
 Session::Session(const std::map<std::string, std::string> &options) : Session(Own(options)) {}
+Status Session::RegisterCallBackFunc(const std::string &key, const pCallBackFunc &callback) {
+  const pCallBackFunc function = callback;
+  return RegisterCallBack(key.c_str(), [function](uint32_t graph_id, const std::map<AscendString, Tensor> &saved) {
+    std::map<std::string, Tensor> given;
+    for (const auto &pair : saved) {
+      given[Given(pair.first)] = pair.second;
+    }
+    return function(graph_id, given);
+  });
+}
 Status Session::AddGraph(uint32_t graph_id, const Graph &graph, const std::map<std::string, std::string> &options) {
   return AddGraph(graph_id, graph, Own(options));
 }
@@ -270,6 +288,41 @@ graphStatus aclgrphSaveModel(const std::string &file, const ModelBufferData &mod
 void StatusFactory::RegisterErrorNo(const uint32_t status, const std::string &text) {
   RegisterErrorNo(status, text.c_str());
 }
+#if !_GLIBCXX_USE_CXX11_ABI
+namespace {
+
+typedef std::map<uint32_t, std::string> StatusTexts;
+
+/* Guards the texts. Prebuilt clients add to the map in their initialisers, and hold no lock. */
+std::mutex &StatusLock() {
+  static std::mutex *const lock = new std::mutex();
+  return *lock;
+}
+
+}  // namespace
+
+StatusFactory::StatusFactory() {
+  static_assert(sizeof(StatusTexts) == sizeof texts_, "clients expect the map, and nothing else, at offset 0");
+  new (texts_) StatusTexts();
+  RegisterErrorNo(SUCCESS, "success");
+  RegisterErrorNo(FAILED, "failed");
+  RegisterErrorNo(END_OF_SEQUENCE, "end of sequence");
+  RegisterErrorNo(1343242242, "the graph does not exist");
+  RegisterErrorNo(1343225956, "unsupported");
+  RegisterErrorNo(1343242295, "the graph was not built");
+  RegisterErrorNo(1343225857, "a parameter is invalid");
+}
+void StatusFactory::RegisterErrorNo(const uint32_t status, const char *const text) {
+  const std::lock_guard<std::mutex> guard(StatusLock());
+  (void)reinterpret_cast<StatusTexts *>(texts_)->insert(std::make_pair(status, std::string(text)));
+}
+AscendString StatusFactory::GetErrDescV2(const uint32_t status) {
+  const std::lock_guard<std::mutex> guard(StatusLock());
+  const StatusTexts &texts = *reinterpret_cast<StatusTexts *>(texts_);
+  const auto found = texts.find(status);
+  return found == texts.end() ? AscendString("") : Own(found->second);
+}
+#endif
 std::string StatusFactory::GetErrDesc(const uint32_t status) { return Given(GetErrDescV2(status)); }
 ErrorNoRegisterar::ErrorNoRegisterar(const uint32_t status, const std::string &text)
     : ErrorNoRegisterar(status, text.c_str()) {}

@@ -29,7 +29,15 @@ struct RawHeader {
 }
 
 /// The folders beside `include/acl` that hold generated headers.
-const OTHER_FOLDERS: &[&str] = &["aclnn", "experiment", "hccl", "mspti", "toolchain"];
+const OTHER_FOLDERS: &[&str] = &[
+    "aclnn",
+    "driver",
+    "experiment",
+    "hccl",
+    "mmpa",
+    "mspti",
+    "toolchain",
+];
 
 /// Returns the path below `include` by which programs include a header.
 pub fn included(header: &str) -> String {

@@ -35,6 +35,7 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/diag/",
     "tests/page/",
     "tests/programs/",
+    "tests/atb/",
     "tests/python/",
     "tests/models/",
     "tests/onnxruntime/",

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 
 use crate::dist::filter::{self, tool};
-use crate::dist::graph_engine;
+use crate::dist::{atb, graph_engine};
 use crate::platform::{PORTABLE_GLIBC, PORTABLE_GLIBCXX, Platform, source_date};
 use crate::release::materials::Materials;
 use crate::release::strip;
@@ -24,8 +24,8 @@ use crate::{dist, progress, python_env};
 
 /// A wheel above this has something in it that does not belong there.
 const LARGEST: u64 = 32 << 20;
-/// Where the tree lies in the wheel.
-const TREE: &str = "jumar/tree";
+/// Where the tree lies in the wheel. Programs look for this word in the path of the runtime, as for [`dist::LIBRARIES`].
+const TREE: &str = "jumar/cann";
 
 /// What `cargo xtask wheel` takes.
 #[derive(clap::Args)]
@@ -33,6 +33,9 @@ pub struct Options {
     /// Builds against glibc 2.28 instead of this machine's (needs a package index once, for zig).
     #[arg(long)]
     portable: bool,
+    /// Takes the libraries that `cargo test` compiles, without optimization.
+    #[arg(long, conflicts_with = "portable")]
+    tests: bool,
     /// The folder of the wheel. Default: target/wheels.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -50,11 +53,15 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
     };
     let log = root.join("target/dist/wheel.log");
     let _ = fs::remove_file(&log);
-    let platform = Platform {
-        is_portable: options.portable,
-        ..Platform::of_this_machine()?
+    let built = if options.tests {
+        dist::build(dist::Build::Tests)?
+    } else {
+        let platform = Platform {
+            is_portable: options.portable,
+            ..Platform::of_this_machine()?
+        };
+        platform.build(&log)?
     };
-    let built = platform.build(&log)?;
     pack(&built, &out, date()?, &log)
 }
 
@@ -111,6 +118,7 @@ pub(crate) fn pack(built: &dist::Built, out: &Path, date: u64, log: &Path) -> Re
 fn platform_tag(platform: Platform, stage: &Path) -> Result<String> {
     let libraries_in_cpp = [
         stage.join(TREE).join("lib64").join(graph_engine::FILE),
+        stage.join(TREE).join("lib64").join(atb::FILE),
         stage.join(TREE).join(dist::torch::FILE),
     ];
     let mut files = vec![
@@ -209,11 +217,14 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::copy(&built.runtime, &runtime)?;
     let graph_engine = runtime.with_file_name(graph_engine::FILE);
     dist::copy(&built.graph_engine, &graph_engine)?;
+    let transformers = runtime.with_file_name(atb::FILE);
+    dist::copy(&built.transformers, &transformers)?;
     for file in [
         &stage.join("acl.abi3.so"),
         &tree.join("bin/jumar"),
         &runtime,
         &graph_engine,
+        &transformers,
     ] {
         strip(built.platform, file)?;
     }
@@ -311,7 +322,10 @@ fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
         &info.join("entry_points.txt"),
         "[console_scripts]\njumar = jumar._command:jumar\natc = jumar._command:atc\n",
     )?;
-    dist::write(&info.join("top_level.txt"), "acl\njumar\njumar_torch\n")
+    dist::write(
+        &info.join("top_level.txt"),
+        "acl\nhccl\njumar\njumar_torch\n",
+    )
 }
 
 /// bin/atc of a wheel.

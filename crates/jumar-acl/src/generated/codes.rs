@@ -1719,57 +1719,57 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         // aclrtStreamWaitEventWithTimeout
         (424, ErrorKind::NullPointer) => 107000,
         // aclInit
-        (594, ErrorKind::InvalidValue) => 148048,
+        (596, ErrorKind::InvalidValue) => 148048,
         // aclrtGetOverflowStatus
-        (627, ErrorKind::NullPointer) => 107000,
+        (629, ErrorKind::NullPointer) => 107000,
         // aclrtBinaryGetDevAddress
-        (636, ErrorKind::NullPointer) => 107000,
+        (638, ErrorKind::NullPointer) => 107000,
         // aclrtGetFunctionSize
-        (641, ErrorKind::NullPointer) => 107000,
+        (643, ErrorKind::NullPointer) => 107000,
         // aclrtGetFloatOverflowStatus
-        (664, ErrorKind::NullPointer) => 107000,
-        // aclrtNpuGetFloatOverFlowStatus
         (666, ErrorKind::NullPointer) => 107000,
-        // aclrtGetHardwareSyncAddr
+        // aclrtNpuGetFloatOverFlowStatus
         (668, ErrorKind::NullPointer) => 107000,
+        // aclrtGetHardwareSyncAddr
+        (670, ErrorKind::NullPointer) => 107000,
         // aclrtFunctionGetBinary
-        (677, ErrorKind::NullPointer) => 107000,
+        (679, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
-        (732, ErrorKind::NullPointer) => 107000,
+        (734, ErrorKind::NullPointer) => 107000,
         // aclmdlGetCurOutputDims
-        (806, ErrorKind::FeatureUnsupported) => 200001,
+        (808, ErrorKind::FeatureUnsupported) => 200001,
         // aclprofModelSubscribe
-        (883, ErrorKind::ModelId) => 100011,
+        (885, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe
-        (883, ErrorKind::RepeatInitialize) => 148046,
+        (885, ErrorKind::RepeatInitialize) => 148046,
         // aclprofModelUnSubscribe
-        (884, ErrorKind::ModelId) => 100011,
+        (886, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
-        (914, ErrorKind::NullPointer) => 176001,
-        // aclrtcGetLoweredName
-        (917, ErrorKind::NullPointer) => 176001,
-        // aclrtcDestroyProg
         (918, ErrorKind::NullPointer) => 176001,
-        // aclrtcGetBinData
-        (919, ErrorKind::NullPointer) => 176001,
-        // aclrtcGetBinDataSize
-        (920, ErrorKind::NullPointer) => 176001,
-        // aclrtcGetCompileLogSize
+        // aclrtcGetLoweredName
         (921, ErrorKind::NullPointer) => 176001,
-        // aclrtcGetCompileLog
+        // aclrtcDestroyProg
         (922, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetBinData
+        (923, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetBinDataSize
+        (924, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetCompileLogSize
+        (925, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetCompileLog
+        (926, ErrorKind::NullPointer) => 176001,
         (
-            456 | 457 | 458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470
-            | 471 | 472 | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484
-            | 485 | 488 | 489 | 490 | 491 | 492 | 493 | 494 | 495 | 496 | 497 | 498 | 499 | 500
-            | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 509 | 510 | 511,
+            458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470 | 471 | 472
+            | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484 | 485 | 486
+            | 487 | 490 | 491 | 492 | 493 | 494 | 495 | 496 | 497 | 498 | 499 | 500 | 501 | 502
+            | 503 | 504 | 505 | 506 | 507 | 508 | 509 | 510 | 511 | 512 | 513,
             _,
         ) => hccl_code(kind),
-        (512..=517 | 555..=558, _) => media_code(2, kind),
-        (533..=544 | 548..=549, _) => media_code(5, kind),
-        (518..=532 | 588..=589, _) => media_code(7, kind),
-        (559..=567 | 569..=587, _) => media_code(8, kind),
-        (550..=554, _) => media_code(64, kind),
+        (514..=519 | 557..=560, _) => media_code(2, kind),
+        (535..=546 | 550..=551, _) => media_code(5, kind),
+        (520..=534 | 590..=591, _) => media_code(7, kind),
+        (561..=569 | 571..=589, _) => media_code(8, kind),
+        (552..=556, _) => media_code(64, kind),
         _ => code(kind),
     }
 }

@@ -2006,6 +2006,22 @@ pub const HI_VENC_H265_NALU_P_SLICE: u32 = 1;
 pub const HI_VENC_H265_NALU_I_SLICE: u32 = 2;
 /// Value of `hi_venc_h265_nalu_type`.
 pub const HI_VENC_H265_NALU_IDR_SLICE: u32 = 19;
+/// Value of `drvError_t`.
+pub const DRV_ERROR_NONE: u32 = 0;
+/// Value of `drvError_t`.
+pub const DRV_ERROR_NO_DEVICE: u32 = 1;
+/// Value of `drvError_t`.
+pub const DRV_ERROR_INVALID_DEVICE: u32 = 2;
+/// Value of `drvError_t`.
+pub const DRV_ERROR_INVALID_VALUE: u32 = 3;
+/// Value of `drvRegisterTpye`.
+pub const HOST_MEM_MAP_DEV: u32 = 0;
+/// Value of `drvRegisterTpye`.
+pub const HOST_SVM_MAP_DEV: u32 = 1;
+/// Value of `drvRegisterTpye`.
+pub const DEV_SVM_MAP_HOST: u32 = 2;
+/// Value of `drvRegisterTpye`.
+pub const HOST_MEM_MAP_DEV_PCIE_TH: u32 = 3;
 /// Value of `msptiResult`.
 pub const MSPTI_SUCCESS: u32 = 0;
 /// Value of `msptiResult`.
@@ -3078,6 +3094,14 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("hi_venc_h265_nalu_type", 1) => "HI_VENC_H265_NALU_P_SLICE",
         ("hi_venc_h265_nalu_type", 2) => "HI_VENC_H265_NALU_I_SLICE",
         ("hi_venc_h265_nalu_type", 19) => "HI_VENC_H265_NALU_IDR_SLICE",
+        ("drvError_t", 0) => "DRV_ERROR_NONE",
+        ("drvError_t", 1) => "DRV_ERROR_NO_DEVICE",
+        ("drvError_t", 2) => "DRV_ERROR_INVALID_DEVICE",
+        ("drvError_t", 3) => "DRV_ERROR_INVALID_VALUE",
+        ("drvRegisterTpye", 0) => "HOST_MEM_MAP_DEV",
+        ("drvRegisterTpye", 1) => "HOST_SVM_MAP_DEV",
+        ("drvRegisterTpye", 2) => "DEV_SVM_MAP_HOST",
+        ("drvRegisterTpye", 3) => "HOST_MEM_MAP_DEV_PCIE_TH",
         ("msptiResult", 0) => "MSPTI_SUCCESS",
         ("msptiResult", 1) => "MSPTI_ERROR_INVALID_PARAMETER",
         ("msptiResult", 2) => "MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",

@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1108] = [$(
+        pub static ALL: [Signature; 1122] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -478,6 +478,8 @@ signatures! {
     aclrtDestroyGroupInfo(groupInfo: aclrtGroupInfo);
     aclrtGetAllGroupInfo(groupInfo: aclrtGroupInfo);
     aclrtGetGroupInfoDetail(groupInfo: aclrtGroupInfo, groupIndex, attr, attrValue, valueLen, paramRetSize = 8);
+    halHostRegister(srcPtr, size, flag, devid, dstPtr);
+    halHostUnregister(srcPtr, devid);
     HcclAllReduce(sendBuf, recvBuf, count, dataType, op, comm: HcclComm, stream: aclrtStream);
     HcclBroadcast(buf, count, dataType, root, comm: HcclComm, stream: aclrtStream);
     HcclReduceScatter(sendBuf, recvBuf, recvCount, dataType, op, comm: HcclComm, stream: aclrtStream);
@@ -921,6 +923,8 @@ signatures! {
     aclprofGetModelId(opInfo, opInfoLen, index);
     aclprofGetOpFlag(opInfo, opInfoLen, index);
     aclprofGetOpAttriValue(opInfo, opInfoLen, index, attri);
+    aclprofGetSupportedFeatures(featuresSize = 8, featuresData = 8);
+    aclprofGetSupportedFeaturesV2(featuresSize = 8, featuresData = 8);
     aclprofGetStepTimestamp(stepInfo: aclprofStepInfo, tag, stream: aclrtStream);
     aclprofCreateStepInfo() -> aclprofStepInfo;
     aclprofDestroyStepInfo(stepinfo: aclprofStepInfo);
@@ -945,10 +949,20 @@ signatures! {
     aclrtcGetBinDataSize(prog: aclrtcProg, binDataSizeRet = 8);
     aclrtcGetCompileLogSize(prog: aclrtcProg, logSizeRet = 8);
     aclrtcGetCompileLog(prog: aclrtcProg, log);
-    rtDevBinaryRegister(bin: rtDevBinary_t, handle);
+    rtDevBinaryRegister(bin, handle);
+    rtRegisterAllKernel(bin, handle);
+    rtDevBinaryUnRegister(handle);
     rtFunctionRegister(binHandle, stubFunc, stubName, devFunc, funcMode);
     rtKernelLaunch(stubFunc, blockDim, args, argsSize, smDesc: rtSmDesc_t, stm: rtStream_t);
+    rtKernelLaunchWithFlagV2(stubFunc, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, flags, cfgInfo: rtTaskCfgInfo_t);
+    rtKernelLaunchWithHandle(hdl, tilingKey, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, kernelInfo);
+    rtKernelLaunchWithHandleV2(hdl, tilingKey, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, cfgInfo: rtTaskCfgInfo_t);
+    rtVectorCoreKernelLaunchWithHandle(hdl, tilingKey, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, cfgInfo: rtTaskCfgInfo_t);
+    rtMalloc(devPtr, size, type, moduleId);
+    rtRegStreamStateCallback(regName, callback);
     rtGetC2cCtrlAddr(addr, len);
+    mmGetTid();
+    rtLaunch(stubFunc);
     aclopSetModelDir(modelDir);
     aclopLoad(model, modelSize);
     aclopCreateAttr() -> aclopAttr;

@@ -280,6 +280,48 @@ fn register(cx: &Cx<'_>, range: Span) -> Result<()> {
         return refuse(ErrorKind::InvalidArgument, "the size is 0");
     }
     cx.context()?;
+    register_pages(cx, range)
+}
+
+/// Registers host memory as the driver's function does: it names the device and needs no context.
+///
+/// # Errors
+/// A flag for memory that is not the host's, an unknown device, memory that does not begin on a page.
+pub fn register_for_device(cx: &Cx<'_>, range: Span, flag: u32, device: u32) -> Result<()> {
+    if ![
+        enums::HOST_MEM_MAP_DEV,
+        enums::HOST_SVM_MAP_DEV,
+        enums::HOST_MEM_MAP_DEV_PCIE_TH,
+    ]
+    .contains(&flag)
+    {
+        return refuse(
+            ErrorKind::FeatureUnsupported,
+            format!(
+                "flag is {flag}: only host memory is registered here, with 0 (HOST_MEM_MAP_DEV), 1 or 3"
+            ),
+        );
+    }
+    if range.address() == 0 {
+        return refuse(ErrorKind::NullPointer, "srcPtr is null");
+    }
+    if range.is_empty() {
+        return refuse(ErrorKind::InvalidArgument, "the size is 0");
+    }
+    cx.runtime()?.device(i64::from(device))?;
+    register_pages(cx, range)
+}
+
+pub fn halHostUnregister(cx: &Cx<'_>, address: usize, device: u32) -> Result<u32> {
+    if address == 0 {
+        return refuse(ErrorKind::NullPointer, "srcPtr is null");
+    }
+    cx.runtime()?.device(i64::from(device))?;
+    cx.runtime()?.unregister_host(address)?;
+    Ok(enums::DRV_ERROR_NONE)
+}
+
+fn register_pages(cx: &Cx<'_>, range: Span) -> Result<()> {
     let is_pinned = cx.runtime()?.space().home_of(range.address()) == Some(MemoryKind::Pinned);
     if !is_pinned && !range.address().is_multiple_of(PAGE) {
         return refuse(

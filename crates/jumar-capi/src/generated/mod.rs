@@ -19,6 +19,7 @@ pub mod error;
 pub mod event;
 pub mod fv;
 pub mod group;
+pub mod hal;
 pub mod hccl;
 pub mod himpi;
 pub mod init;

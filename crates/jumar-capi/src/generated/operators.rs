@@ -41,1060 +41,1066 @@ operator! { 27 aclnnAddMatMatElementsPlus aclnnAddMatMatElementsPlusGetWorkspace
 operator! { 28 aclnnAddN aclnnAddNGetWorkspaceSize (a0: P, a1: P) }
 operator! { 29 aclnnAddRelu aclnnAddReluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
 operator! { 30 aclnnAddRmsNorm aclnnAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P, a6: P) }
-operator! { 31 aclnnAddRmsNormCast aclnnAddRmsNormCastGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P, a6: P, a7: P) }
-operator! { 32 aclnnAddRmsNormDynamicMxQuant aclnnAddRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: i64, a8: Bool, a9: P, a10: P, a11: P, a12: P) }
-operator! { 33 aclnnAddRmsNormDynamicQuant aclnnAddRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 34 aclnnAddRmsNormDynamicQuantV2 aclnnAddRmsNormDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P) }
-operator! { 35 aclnnAddRmsNormQuant aclnnAddRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: Bool, a10: P, a11: P, a12: P) }
-operator! { 36 aclnnAddRmsNormQuantV2 aclnnAddRmsNormQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: f64, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
-operator! { 37 aclnnAddV3 aclnnAddV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 38 aclnnAddbmm aclnnAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 39 aclnnAddcdiv aclnnAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 40 aclnnAddcmul aclnnAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 41 aclnnAddmm aclnnAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 42 aclnnAddmmWeightNz aclnnAddmmWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 43 aclnnAddmv aclnnAddmvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 44 aclnnAddr aclnnAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 45 aclnnAddrV2 aclnnAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 46 aclnnAdds aclnnAddsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 47 aclnnAdvanceStep aclnnAdvanceStepGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64) }
-operator! { 48 aclnnAdvanceStepV2 aclnnAdvanceStepV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64) }
-operator! { 49 aclnnAffineGrid aclnnAffineGridGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 50 aclnnAll aclnnAllGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 51 aclnnAllGatherMatmul aclnnAllGatherMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P) }
-operator! { 52 aclnnAlltoAllAllGatherBatchMatMul aclnnAlltoAllAllGatherBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P) }
-operator! { 53 aclnnAlltoAllvGroupedMatMul aclnnAlltoAllvGroupedMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: Bool, a13: P, a14: P, a15: P) }
-operator! { 54 aclnnAmax aclnnAmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 55 aclnnAmin aclnnAminGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 56 aclnnAminmax aclnnAminmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: P) }
-operator! { 57 aclnnAminmaxAll aclnnAminmaxAllGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 58 aclnnAminmaxDim aclnnAminmaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 59 aclnnAmpUpdateScale aclnnAmpUpdateScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: i64, a6: P, a7: P) }
-operator! { 60 aclnnAngleV2 aclnnAngleV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 61 aclnnAntiMxQuant aclnnAntiMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 62 aclnnAny aclnnAnyGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 63 aclnnApplyAdadelta aclnnApplyAdadeltaGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 64 aclnnApplyAdam aclnnApplyAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool) }
-operator! { 65 aclnnApplyAdamD aclnnApplyAdamDGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P, a14: P) }
-operator! { 66 aclnnApplyAdamW aclnnApplyAdamWGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: Bool, a13: Bool) }
-operator! { 67 aclnnApplyAdamWQuant aclnnApplyAdamWQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f64, a10: f64, a11: f64, a12: f64, a13: f64, a14: f64, a15: P, a16: i64) }
-operator! { 68 aclnnApplyAdamWV2 aclnnApplyAdamWV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f32, a7: f32, a8: f32, a9: f32, a10: f32, a11: Bool, a12: Bool) }
-operator! { 69 aclnnApplyAdamax aclnnApplyAdamaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
-operator! { 70 aclnnApplyFtrl aclnnApplyFtrlGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool) }
-operator! { 71 aclnnApplyFusedEmaAdam aclnnApplyFusedEmaAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: f64, a8: f64, a9: f64, a10: f64, a11: i64, a12: Bool, a13: f64) }
-operator! { 72 aclnnApplyGradientDescent aclnnApplyGradientDescentGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 73 aclnnApplyRotaryPosEmb aclnnApplyRotaryPosEmbGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 74 aclnnApplyRotaryPosEmbV2 aclnnApplyRotaryPosEmbV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 75 aclnnApplyTopKTopP aclnnApplyTopKTopPGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 76 aclnnApproximateEqual aclnnApproximateEqualGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 77 aclnnArange aclnnArangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 78 aclnnArgMax aclnnArgMaxGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
-operator! { 79 aclnnArgMin aclnnArgMinGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
-operator! { 80 aclnnArgsort aclnnArgsortGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
-operator! { 81 aclnnAsStrided aclnnAsStridedGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 82 aclnnAscendAntiQuant aclnnAscendAntiQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 83 aclnnAscendQuant aclnnAscendQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: P) }
-operator! { 84 aclnnAscendQuantV3 aclnnAscendQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: i32, a7: P) }
-operator! { 85 aclnnAsin aclnnAsinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 86 aclnnAsinWithAgent aclnnAsinWithAgentGetWorkspaceSize (a0: P, a1: P) }
-operator! { 87 aclnnAsinh aclnnAsinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 88 aclnnAsinhGrad aclnnAsinhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 89 aclnnAsinhV2 aclnnAsinhV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 90 aclnnAsinhWithAgent aclnnAsinhWithAgentGetWorkspaceSize (a0: P, a1: P) }
-operator! { 91 aclnnAssignSub aclnnAssignSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 92 aclnnAtan aclnnAtanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 93 aclnnAtan2 aclnnAtan2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 94 aclnnAtanGrad aclnnAtanGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 95 aclnnAtanh aclnnAtanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 96 aclnnAttentionUpdate aclnnAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 97 aclnnAvgPool2d aclnnAvgPool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: i8, a8: P) }
-operator! { 98 aclnnAvgPool2dBackward aclnnAvgPool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: i8, a9: P) }
-operator! { 99 aclnnAvgPool3d aclnnAvgPool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: P) }
-operator! { 100 aclnnAvgPool3dBackward aclnnAvgPool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P) }
-operator! { 101 aclnnAxpyV2 aclnnAxpyV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 102 aclnnBackgroundReplace aclnnBackgroundReplaceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 103 aclnnBaddbmm aclnnBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 104 aclnnBatchMatMul aclnnBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 105 aclnnBatchMatMulReduceScatterAlltoAll aclnnBatchMatMulReduceScatterAlltoAllGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
-operator! { 106 aclnnBatchMatMulWeightNz aclnnBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 107 aclnnBatchMatmulQuant aclnnBatchMatmulQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
-operator! { 108 aclnnBatchNorm aclnnBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: f64, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 109 aclnnBatchNormBackward aclnnBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 110 aclnnBatchNormElemt aclnnBatchNormElemtGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
-operator! { 111 aclnnBatchNormElemtBackward aclnnBatchNormElemtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 112 aclnnBatchNormGatherStatsWithCounts aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: f64, a7: P, a8: P, a9: P) }
-operator! { 113 aclnnBatchNormReduce aclnnBatchNormReduceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 114 aclnnBatchNormReduceBackward aclnnBatchNormReduceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 115 aclnnBatchNormStats aclnnBatchNormStatsGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P) }
-operator! { 116 aclnnBernoulli aclnnBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 117 aclnnBernoulliTensor aclnnBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 118 aclnnBiasAdd aclnnBiasAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 119 aclnnBidirectionLSTM aclnnBidirectionLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: Bool, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
-operator! { 120 aclnnBidirectionLSTMV2 aclnnBidirectionLSTMV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: Bool, a14: Bool, a15: Bool, a16: Bool, a17: P, a18: P, a19: P) }
-operator! { 121 aclnnBinaryCrossEntropy aclnnBinaryCrossEntropyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 122 aclnnBinaryCrossEntropyBackward aclnnBinaryCrossEntropyBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 123 aclnnBinaryCrossEntropyWithLogits aclnnBinaryCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 124 aclnnBinaryCrossEntropyWithLogitsBackward aclnnBinaryCrossEntropyWithLogitsBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 125 aclnnBinaryCrossEntropyWithLogitsTargetBackward aclnnBinaryCrossEntropyWithLogitsTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 126 aclnnBincount aclnnBincountGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 127 aclnnBitwiseAndScalar aclnnBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 128 aclnnBitwiseAndTensor aclnnBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 129 aclnnBitwiseAndTensorOut aclnnBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 130 aclnnBitwiseNot aclnnBitwiseNotGetWorkspaceSize (a0: P, a1: P) }
-operator! { 131 aclnnBitwiseOrScalar aclnnBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 132 aclnnBitwiseOrTensor aclnnBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 133 aclnnBitwiseXorScalar aclnnBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 134 aclnnBitwiseXorTensor aclnnBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 135 aclnnBlendImagesCustom aclnnBlendImagesCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 136 aclnnBucketize aclnnBucketizeGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 137 aclnnCIoU aclnnCIoUGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
-operator! { 138 aclnnCast aclnnCastGetWorkspaceSize (a0: P, a1: i32, a2: P) }
-operator! { 139 aclnnCastV3 aclnnCastV3GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 140 aclnnCat aclnnCatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 141 aclnnCdist aclnnCdistGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: i64, a4: P) }
-operator! { 142 aclnnCdistBackward aclnnCdistBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: P) }
-operator! { 143 aclnnCeil aclnnCeilGetWorkspaceSize (a0: P, a1: P) }
-operator! { 144 aclnnCelu aclnnCeluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 145 aclnnChamferDistanceBackward aclnnChamferDistanceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 146 aclnnChannelShuffle aclnnChannelShuffleGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 147 aclnnChunkCat aclnnChunkCatGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 148 aclnnCircularPad2d aclnnCircularPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 149 aclnnCircularPad2dBackward aclnnCircularPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 150 aclnnCircularPad3d aclnnCircularPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 151 aclnnCircularPad3dBackward aclnnCircularPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 152 aclnnClamp aclnnClampGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 153 aclnnClampMax aclnnClampMaxGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 154 aclnnClampMaxTensor aclnnClampMaxTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 155 aclnnClampMin aclnnClampMinGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 156 aclnnClampMinTensor aclnnClampMinTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 157 aclnnClampTensor aclnnClampTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 158 aclnnClippedSwiglu aclnnClippedSwigluGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: P) }
-operator! { 159 aclnnClippedSwigluGrad aclnnClippedSwigluGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: f64, a7: Bool, a8: P) }
-operator! { 160 aclnnClippedSwigluV2 aclnnClippedSwigluV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: i64, a8: P) }
-operator! { 161 aclnnCoalesceSparse aclnnCoalesceSparseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 162 aclnnComplex aclnnComplexGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 163 aclnnConfusionTranspose aclnnConfusionTransposeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 164 aclnnConstantPadNd aclnnConstantPadNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 165 aclnnConvDepthwise2d aclnnConvDepthwise2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i8) }
-operator! { 166 aclnnConvTbc aclnnConvTbcGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i8) }
-operator! { 167 aclnnConvTbcBackward aclnnConvTbcBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i8, a6: P, a7: P, a8: P) }
-operator! { 168 aclnnConvertWeightToINT4Pack aclnnConvertWeightToINT4PackGetWorkspaceSize (a0: P, a1: P) }
-operator! { 169 aclnnConvolution aclnnConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: P, a8: i64, a9: P, a10: i8) }
-operator! { 170 aclnnConvolutionBackward aclnnConvolutionBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i32, a10: P, a11: i8, a12: P, a13: P, a14: P) }
-operator! { 171 aclnnCos aclnnCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 172 aclnnCosh aclnnCoshGetWorkspaceSize (a0: P, a1: P) }
-operator! { 173 aclnnCrossEntropyLoss aclnnCrossEntropyLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: f64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 174 aclnnCrossEntropyLossGrad aclnnCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: f64, a10: P) }
-operator! { 175 aclnnCrossEntropySumExpAndIndexLogit aclnnCrossEntropySumExpAndIndexLogitGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 176 aclnnCtcLoss aclnnCtcLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: Bool, a6: P, a7: P) }
-operator! { 177 aclnnCtcLossBackward aclnnCtcLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: Bool, a9: P) }
-operator! { 178 aclnnCummax aclnnCummaxGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 179 aclnnCummin aclnnCumminGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 180 aclnnCumprod aclnnCumprodGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 181 aclnnCumsum aclnnCumsumGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
-operator! { 182 aclnnCumsumV2 aclnnCumsumV2GetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: Bool, a4: P) }
-operator! { 183 aclnnDataFormatDimMap aclnnDataFormatDimMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 184 aclnnDeepNorm aclnnDeepNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
-operator! { 185 aclnnDeepNormGrad aclnnDeepNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 186 aclnnDeformableConv2d aclnnDeformableConv2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: Bool, a11: P, a12: P) }
-operator! { 187 aclnnDeformableConv2dBackward aclnnDeformableConv2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: Bool, a12: P, a13: P, a14: P, a15: P) }
-operator! { 188 aclnnDequantBias aclnnDequantBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 189 aclnnDequantRopeQuantKvcache aclnnDequantRopeQuantKvcacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: Bool, a17: P, a18: P, a19: P, a20: P) }
-operator! { 190 aclnnDequantSituQuant aclnnDequantSituQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f32, a8: f32, a9: Bool, a10: P, a11: P, a12: P) }
-operator! { 191 aclnnDequantSwigluQuant aclnnDequantSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P, a10: P) }
-operator! { 192 aclnnDequantSwigluQuantV2 aclnnDequantSwigluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i64, a10: P, a11: i64, a12: i64, a13: f64, a14: f64, a15: f64, a16: P, a17: P) }
-operator! { 193 aclnnDiag aclnnDiagGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 194 aclnnDiagFlat aclnnDiagFlatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 195 aclnnDiagPart aclnnDiagPartGetWorkspaceSize (a0: P, a1: P) }
-operator! { 196 aclnnDigamma aclnnDigammaGetWorkspaceSize (a0: P, a1: P) }
-operator! { 197 aclnnDistributeBarrier aclnnDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: i64) }
-operator! { 198 aclnnDistributeBarrierV2 aclnnDistributeBarrierV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 199 aclnnDiv aclnnDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 200 aclnnDivMod aclnnDivModGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 201 aclnnDivMods aclnnDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 202 aclnnDivV3 aclnnDivV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 203 aclnnDivs aclnnDivsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 204 aclnnDot aclnnDotGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 205 aclnnDropout aclnnDropoutGetWorkspaceSize (a0: P, a1: f64, a2: Bool, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 206 aclnnDropoutBackward aclnnDropoutBackwardGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 207 aclnnDropoutDoMask aclnnDropoutDoMaskGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 208 aclnnDropoutGenMask aclnnDropoutGenMaskGetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: P) }
-operator! { 209 aclnnDropoutGenMaskV2 aclnnDropoutGenMaskV2GetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: i32, a5: P) }
-operator! { 210 aclnnDropoutGenMaskV2Tensor aclnnDropoutGenMaskV2TensorGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P, a4: i64, a5: i32, a6: P) }
-operator! { 211 aclnnDropoutV3 aclnnDropoutV3GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 212 aclnnDropoutV3Grad aclnnDropoutV3GradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 213 aclnnDualLevelQuantMatmulWeightNz aclnnDualLevelQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: Bool, a9: i64, a10: i64, a11: P) }
-operator! { 214 aclnnDynamicBlockMxQuant aclnnDynamicBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 215 aclnnDynamicBlockQuant aclnnDynamicBlockQuantGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 216 aclnnDynamicBlockQuantV2 aclnnDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 217 aclnnDynamicDualLevelMxQuant aclnnDynamicDualLevelMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P) }
-operator! { 218 aclnnDynamicMxQuant aclnnDynamicMxQuantGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 219 aclnnDynamicMxQuantV2 aclnnDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 220 aclnnDynamicMxQuantV3 aclnnDynamicMxQuantV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: f64, a8: P, a9: P) }
-operator! { 221 aclnnDynamicMxQuantWithDualAxis aclnnDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P, a5: P, a6: P, a7: P) }
-operator! { 222 aclnnDynamicMxQuantWithDualAxisV2 aclnnDynamicMxQuantWithDualAxisV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P, a8: P) }
-operator! { 223 aclnnDynamicQuant aclnnDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 224 aclnnDynamicQuantV2 aclnnDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 225 aclnnDynamicQuantV3 aclnnDynamicQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P, a8: P) }
-operator! { 226 aclnnDynamicQuantV4 aclnnDynamicQuantV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: f32, a7: P, a8: P, a9: P) }
-operator! { 227 aclnnEinsum aclnnEinsumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 228 aclnnElasticReceivableInfoCollect aclnnElasticReceivableInfoCollectGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 229 aclnnElasticReceivableTest aclnnElasticReceivableTestGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 230 aclnnElu aclnnEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 231 aclnnEluBackward aclnnEluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P) }
-operator! { 232 aclnnEluV2 aclnnEluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 233 aclnnEmbedding aclnnEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 234 aclnnEmbeddingBag aclnnEmbeddingBagGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i64, a5: Bool, a6: P, a7: Bool, a8: i64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 235 aclnnEmbeddingDenseBackward aclnnEmbeddingDenseBackwardGetWorkspaceSize (a0: P, a1: P, a2: u64, a3: u64, a4: Bool, a5: P) }
-operator! { 236 aclnnEmbeddingDenseGrad aclnnEmbeddingDenseGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 237 aclnnEmbeddingRenorm aclnnEmbeddingRenormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64) }
-operator! { 238 aclnnEqScalar aclnnEqScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 239 aclnnEqTensor aclnnEqTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 240 aclnnEqual aclnnEqualGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 241 aclnnErf aclnnErfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 242 aclnnErfc aclnnErfcGetWorkspaceSize (a0: P, a1: P) }
-operator! { 243 aclnnErfinv aclnnErfinvGetWorkspaceSize (a0: P, a1: P) }
-operator! { 244 aclnnExp aclnnExpGetWorkspaceSize (a0: P, a1: P) }
-operator! { 245 aclnnExp2 aclnnExp2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 246 aclnnExpSegsum aclnnExpSegsumGetWorkspaceSize (a0: P, a1: P) }
-operator! { 247 aclnnExpSegsumBackward aclnnExpSegsumBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 248 aclnnExpand aclnnExpandGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 249 aclnnExpandIntoJaggedPermute aclnnExpandIntoJaggedPermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 250 aclnnExpandv aclnnExpandvGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 251 aclnnExpm1 aclnnExpm1GetWorkspaceSize (a0: P, a1: P) }
-operator! { 252 aclnnEye aclnnEyeGetWorkspaceSize (a0: i64, a1: i64, a2: P) }
-operator! { 253 aclnnFFN aclnnFFNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: P) }
-operator! { 254 aclnnFFNV2 aclnnFFNV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
-operator! { 255 aclnnFFNV3 aclnnFFNV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
-operator! { 256 aclnnFakeQuantPerChannelAffineCachemask aclnnFakeQuantPerChannelAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 257 aclnnFakeQuantPerTensorAffineCachemask aclnnFakeQuantPerTensorAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 258 aclnnFastBatchNormBackward aclnnFastBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: i32, a11: P, a12: P, a13: P) }
-operator! { 259 aclnnFastGelu aclnnFastGeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 260 aclnnFastGeluBackward aclnnFastGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 261 aclnnFastGeluV2 aclnnFastGeluV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 262 aclnnFastLayerNorm aclnnFastLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 263 aclnnFatreluMul aclnnFatreluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 264 aclnnFlashAttentionScore aclnnFlashAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: i64, a11: i64, a12: i64, a13: P, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 265 aclnnFlashAttentionScoreGrad aclnnFlashAttentionScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: f64, a14: f64, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 266 aclnnFlashAttentionScoreGradV2 aclnnFlashAttentionScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: i64, a24: P, a25: P, a26: P, a27: P) }
-operator! { 267 aclnnFlashAttentionScoreV2 aclnnFlashAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: P, a20: P, a21: P, a22: P) }
-operator! { 268 aclnnFlashAttentionUnpaddingScoreGrad aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
-operator! { 269 aclnnFlashAttentionUnpaddingScoreGradV2 aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: f64, a18: f64, a19: i64, a20: i64, a21: i64, a22: P, a23: i64, a24: i64, a25: i64, a26: P, a27: P, a28: P, a29: P) }
-operator! { 270 aclnnFlashAttentionUnpaddingScoreGradV3 aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: i64, a22: i64, a23: i64, a24: P, a25: i64, a26: i64, a27: i64, a28: P, a29: P, a30: P, a31: P, a32: P, a33: P) }
-operator! { 271 aclnnFlashAttentionUnpaddingScoreGradV4 aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P) }
-operator! { 272 aclnnFlashAttentionVarLenScore aclnnFlashAttentionVarLenScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P) }
-operator! { 273 aclnnFlashAttentionVarLenScoreV2 aclnnFlashAttentionVarLenScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: f64, a14: i64, a15: i64, a16: i64, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 274 aclnnFlashAttentionVarLenScoreV3 aclnnFlashAttentionVarLenScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: f64, a15: f64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
-operator! { 275 aclnnFlashAttentionVarLenScoreV4 aclnnFlashAttentionVarLenScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P) }
-operator! { 276 aclnnFlatQuant aclnnFlatQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P) }
-operator! { 277 aclnnFlatQuantV2 aclnnFlatQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P) }
-operator! { 278 aclnnFlatQuantV3 aclnnFlatQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: i64, a7: P, a8: P) }
-operator! { 279 aclnnFlatten aclnnFlattenGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 280 aclnnFlip aclnnFlipGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 281 aclnnFloor aclnnFloorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 282 aclnnFloorDiv aclnnFloorDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 283 aclnnFloorDivide aclnnFloorDivideGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 284 aclnnFloorDivides aclnnFloorDividesGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 285 aclnnFmodScalar aclnnFmodScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 286 aclnnFmodTensor aclnnFmodTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 287 aclnnForeachACosInplace aclnnForeachACosInplaceGetWorkspaceSize (a0: P) }
-operator! { 288 aclnnForeachAbs aclnnForeachAbsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 289 aclnnForeachAcos aclnnForeachAcosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 290 aclnnForeachAddList aclnnForeachAddListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 291 aclnnForeachAddListInplace aclnnForeachAddListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 292 aclnnForeachAddListV2 aclnnForeachAddListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 293 aclnnForeachAddScalar aclnnForeachAddScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 294 aclnnForeachAddScalarList aclnnForeachAddScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 295 aclnnForeachAddScalarV2 aclnnForeachAddScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 296 aclnnForeachAddcdivList aclnnForeachAddcdivListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 297 aclnnForeachAddcdivScalar aclnnForeachAddcdivScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 298 aclnnForeachAddcdivScalarList aclnnForeachAddcdivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 299 aclnnForeachAddcdivScalarV2 aclnnForeachAddcdivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 300 aclnnForeachAddcmulList aclnnForeachAddcmulListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 301 aclnnForeachAddcmulScalar aclnnForeachAddcmulScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 302 aclnnForeachAddcmulScalarList aclnnForeachAddcmulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 303 aclnnForeachAddcmulScalarV2 aclnnForeachAddcmulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 304 aclnnForeachAsin aclnnForeachAsinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 305 aclnnForeachAtan aclnnForeachAtanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 306 aclnnForeachCopy aclnnForeachCopyGetWorkspaceSize (a0: P, a1: P) }
-operator! { 307 aclnnForeachCos aclnnForeachCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 308 aclnnForeachCosh aclnnForeachCoshGetWorkspaceSize (a0: P, a1: P) }
-operator! { 309 aclnnForeachDivList aclnnForeachDivListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 310 aclnnForeachDivListInplace aclnnForeachDivListInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 311 aclnnForeachDivScalar aclnnForeachDivScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 312 aclnnForeachDivScalarList aclnnForeachDivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 313 aclnnForeachDivScalarV2 aclnnForeachDivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 314 aclnnForeachErf aclnnForeachErfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 315 aclnnForeachErfc aclnnForeachErfcGetWorkspaceSize (a0: P, a1: P) }
-operator! { 316 aclnnForeachExp aclnnForeachExpGetWorkspaceSize (a0: P, a1: P) }
-operator! { 317 aclnnForeachExpm1 aclnnForeachExpm1GetWorkspaceSize (a0: P, a1: P) }
-operator! { 318 aclnnForeachLerpList aclnnForeachLerpListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 319 aclnnForeachLerpScalar aclnnForeachLerpScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 320 aclnnForeachLog aclnnForeachLogGetWorkspaceSize (a0: P, a1: P) }
-operator! { 321 aclnnForeachLog10 aclnnForeachLog10GetWorkspaceSize (a0: P, a1: P) }
-operator! { 322 aclnnForeachLog1p aclnnForeachLog1pGetWorkspaceSize (a0: P, a1: P) }
-operator! { 323 aclnnForeachLog2 aclnnForeachLog2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 324 aclnnForeachLogInplace aclnnForeachLogInplaceGetWorkspaceSize (a0: P) }
-operator! { 325 aclnnForeachMaximumList aclnnForeachMaximumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 326 aclnnForeachMaximumScalar aclnnForeachMaximumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 327 aclnnForeachMaximumScalarList aclnnForeachMaximumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 328 aclnnForeachMaximumScalarV2 aclnnForeachMaximumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 329 aclnnForeachMinimumList aclnnForeachMinimumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 330 aclnnForeachMinimumScalar aclnnForeachMinimumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 331 aclnnForeachMinimumScalarList aclnnForeachMinimumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 332 aclnnForeachMinimumScalarV2 aclnnForeachMinimumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 333 aclnnForeachMulList aclnnForeachMulListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 334 aclnnForeachMulListInplace aclnnForeachMulListInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 335 aclnnForeachMulScalar aclnnForeachMulScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 336 aclnnForeachMulScalarInplace aclnnForeachMulScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 337 aclnnForeachMulScalarList aclnnForeachMulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 338 aclnnForeachMulScalarV2 aclnnForeachMulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 339 aclnnForeachNeg aclnnForeachNegGetWorkspaceSize (a0: P, a1: P) }
-operator! { 340 aclnnForeachNonFiniteCheckAndUnscale aclnnForeachNonFiniteCheckAndUnscaleGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 341 aclnnForeachNorm aclnnForeachNormGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 342 aclnnForeachPowList aclnnForeachPowListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 343 aclnnForeachPowScalar aclnnForeachPowScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 344 aclnnForeachPowScalarAndTensor aclnnForeachPowScalarAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 345 aclnnForeachPowScalarList aclnnForeachPowScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 346 aclnnForeachPowScalarV2 aclnnForeachPowScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 347 aclnnForeachReciprocal aclnnForeachReciprocalGetWorkspaceSize (a0: P, a1: P) }
-operator! { 348 aclnnForeachRoundOffNumber aclnnForeachRoundOffNumberGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 349 aclnnForeachRoundOffNumberV2 aclnnForeachRoundOffNumberV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 350 aclnnForeachSigmoid aclnnForeachSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 351 aclnnForeachSign aclnnForeachSignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 352 aclnnForeachSin aclnnForeachSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 353 aclnnForeachSinh aclnnForeachSinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 354 aclnnForeachSqrt aclnnForeachSqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 355 aclnnForeachSubList aclnnForeachSubListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 356 aclnnForeachSubListInplace aclnnForeachSubListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 357 aclnnForeachSubListV2 aclnnForeachSubListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 358 aclnnForeachSubScalar aclnnForeachSubScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 359 aclnnForeachSubScalarInplace aclnnForeachSubScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 360 aclnnForeachSubScalarList aclnnForeachSubScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 361 aclnnForeachSubScalarV2 aclnnForeachSubScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 362 aclnnForeachTan aclnnForeachTanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 363 aclnnForeachTanh aclnnForeachTanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 364 aclnnForeachZeroInplace aclnnForeachZeroInplaceGetWorkspaceSize (a0: P) }
-operator! { 365 aclnnFrac aclnnFracGetWorkspaceSize (a0: P, a1: P) }
-operator! { 366 aclnnFresnelCos aclnnFresnelCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 367 aclnnFresnelSin aclnnFresnelSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 368 aclnnFusedAdamw aclnnFusedAdamwGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: f64, a11: f64, a12: f64, a13: Bool, a14: Bool) }
-operator! { 369 aclnnFusedAddRmsNorm aclnnFusedAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 370 aclnnFusedBiasLeakyRelu aclnnFusedBiasLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
-operator! { 371 aclnnFusedCrossEntropyLossWithMaxSum aclnnFusedCrossEntropyLossWithMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 372 aclnnFusedInferAttentionScore aclnnFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: i64, a18: f64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: Bool, a28: P, a29: P) }
-operator! { 373 aclnnFusedInferAttentionScoreV2 aclnnFusedInferAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: i64, a25: f64, a26: i64, a27: i64, a28: P, a29: i64, a30: i64, a31: i64, a32: i64, a33: i64, a34: Bool, a35: i64, a36: i64, a37: P, a38: P) }
-operator! { 374 aclnnFusedInferAttentionScoreV3 aclnnFusedInferAttentionScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: i64, a28: f64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: i64, a36: i64, a37: Bool, a38: i64, a39: i64, a40: P, a41: P) }
-operator! { 375 aclnnFusedInferAttentionScoreV4 aclnnFusedInferAttentionScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: i64, a30: f64, a31: i64, a32: i64, a33: P, a34: i64, a35: i64, a36: i64, a37: i64, a38: i64, a39: Bool, a40: i64, a41: i64, a42: i64, a43: P, a44: P) }
-operator! { 376 aclnnFusedLinearCrossEntropyLossGrad aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 377 aclnnFusedLinearOnlineMaxSum aclnnFusedLinearOnlineMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 378 aclnnFusedMatmul aclnnFusedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8, a6: P) }
-operator! { 379 aclnnFusedMatmulGelu aclnnFusedMatmulGeluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 380 aclnnFusedMulAddN aclnnFusedMulAddNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 381 aclnnFusedPatchMlp aclnnFusedPatchMlpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 382 aclnnFusedQuantMatmul aclnnFusedQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
-operator! { 383 aclnnFusedQuantMatmulWeightNz aclnnFusedQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
-operator! { 384 aclnnFusedSgd aclnnFusedSgdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: f32, a6: f32, a7: f32, a8: Bool, a9: Bool, a10: Bool) }
-operator! { 385 aclnnGRU aclnnGRUGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P) }
-operator! { 386 aclnnGRUBackward aclnnGRUBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: i64, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
-operator! { 387 aclnnGather aclnnGatherGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 388 aclnnGatherNd aclnnGatherNdGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 389 aclnnGatherV2 aclnnGatherV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 390 aclnnGatherV3 aclnnGatherV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: P) }
-operator! { 391 aclnnGaussianBlur aclnnGaussianBlurGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: i64, a5: P) [P, P, f64, f64, i64, P] }
-operator! { 392 aclnnGaussianNllLoss aclnnGaussianNllLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P, a6: P) }
-operator! { 393 aclnnGaussianNllLossGrad aclnnGaussianNllLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: f32, a6: P, a7: P, a8: P) }
-operator! { 394 aclnnGcd aclnnGcdGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 395 aclnnGeGlu aclnnGeGluGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P) }
-operator! { 396 aclnnGeGluBackward aclnnGeGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P) }
-operator! { 397 aclnnGeGluV3 aclnnGeGluV3GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 398 aclnnGeGluV3Backward aclnnGeGluV3BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
-operator! { 399 aclnnGeScalar aclnnGeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 400 aclnnGeTensor aclnnGeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 401 aclnnGelu aclnnGeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 402 aclnnGeluBackward aclnnGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 403 aclnnGeluBackwardV2 aclnnGeluBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 404 aclnnGeluMul aclnnGeluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 405 aclnnGeluQuant aclnnGeluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
-operator! { 406 aclnnGeluV2 aclnnGeluV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 407 aclnnGemm aclnnGemmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: f32, a5: i64, a6: i64, a7: P, a8: i8) }
-operator! { 408 aclnnGemmaRmsNorm aclnnGemmaRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 409 aclnnGer aclnnGerGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 410 aclnnGlobalAveragePool aclnnGlobalAveragePoolGetWorkspaceSize (a0: P, a1: P) }
-operator! { 411 aclnnGlobalMaxPool aclnnGlobalMaxPoolGetWorkspaceSize (a0: P, a1: P) }
-operator! { 412 aclnnGlu aclnnGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 413 aclnnGluBackward aclnnGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 414 aclnnGridSampler2D aclnnGridSampler2DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 415 aclnnGridSampler2DBackward aclnnGridSampler2DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 416 aclnnGridSampler3D aclnnGridSampler3DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 417 aclnnGridSampler3DBackward aclnnGridSampler3DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 418 aclnnGroupNorm aclnnGroupNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 419 aclnnGroupNormBackward aclnnGroupNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 420 aclnnGroupNormSilu aclnnGroupNormSiluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 421 aclnnGroupNormSiluQuant aclnnGroupNormSiluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: Bool, a7: P, a8: P, a9: P) }
-operator! { 422 aclnnGroupNormSiluV2 aclnnGroupNormSiluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 423 aclnnGroupNormSwish aclnnGroupNormSwishGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: f64, a6: Bool, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 424 aclnnGroupNormSwishGrad aclnnGroupNormSwishGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: f64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P) }
-operator! { 425 aclnnGroupNormalizationGrad aclnnGroupNormalizationGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 426 aclnnGroupQuant aclnnGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: P) }
-operator! { 427 aclnnGroupedBiasAddGrad aclnnGroupedBiasAddGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 428 aclnnGroupedBiasAddGradV2 aclnnGroupedBiasAddGradV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 429 aclnnGroupedDynamicBlockQuant aclnnGroupedDynamicBlockQuantGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 430 aclnnGroupedDynamicBlockQuantV2 aclnnGroupedDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: f64, a9: P, a10: P) }
-operator! { 431 aclnnGroupedDynamicMxQuant aclnnGroupedDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 432 aclnnGroupedDynamicMxQuantV2 aclnnGroupedDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 433 aclnnGroupedDynamicMxQuantWithDualAxis aclnnGroupedDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: P, a7: P, a8: P, a9: P) }
-operator! { 434 aclnnGroupedMatMulAllReduce aclnnGroupedMatMulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
-operator! { 435 aclnnGroupedMatMulAlltoAllv aclnnGroupedMatMulAlltoAllvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P) }
-operator! { 436 aclnnGroupedMatmul aclnnGroupedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: P) }
-operator! { 437 aclnnGroupedMatmulAdd aclnnGroupedMatmulAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64) }
-operator! { 438 aclnnGroupedMatmulFinalizeRouting aclnnGroupedMatmulFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 439 aclnnGroupedMatmulFinalizeRoutingV2 aclnnGroupedMatmulFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P) }
-operator! { 440 aclnnGroupedMatmulFinalizeRoutingV3 aclnnGroupedMatmulFinalizeRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
-operator! { 441 aclnnGroupedMatmulFinalizeRoutingWeightNz aclnnGroupedMatmulFinalizeRoutingWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 442 aclnnGroupedMatmulFinalizeRoutingWeightNzV2 aclnnGroupedMatmulFinalizeRoutingWeightNzV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
-operator! { 443 aclnnGroupedMatmulSwigluQuant aclnnGroupedMatmulSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 444 aclnnGroupedMatmulSwigluQuantWeightNZ aclnnGroupedMatmulSwigluQuantWeightNZGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 445 aclnnGroupedMatmulV2 aclnnGroupedMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 446 aclnnGroupedMatmulV3 aclnnGroupedMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 447 aclnnGroupedMatmulV4 aclnnGroupedMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P) }
-operator! { 448 aclnnGroupedMatmulV5 aclnnGroupedMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 449 aclnnGroupedMatmulWeightNz aclnnGroupedMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: P, a19: P, a20: P) }
-operator! { 450 aclnnGroupedQuantMax aclnnGroupedQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P) }
-operator! { 451 aclnnGtScalar aclnnGtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 452 aclnnGtTensor aclnnGtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 453 aclnnHardShrink aclnnHardShrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 454 aclnnHardshrink aclnnHardshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 455 aclnnHardshrinkBackward aclnnHardshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 456 aclnnHardsigmoid aclnnHardsigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 457 aclnnHardsigmoidBackward aclnnHardsigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 458 aclnnHardsigmoidV2 aclnnHardsigmoidV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 459 aclnnHardswish aclnnHardswishGetWorkspaceSize (a0: P, a1: P) }
-operator! { 460 aclnnHardswishBackward aclnnHardswishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 461 aclnnHardswishBackwardV2 aclnnHardswishBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 462 aclnnHardtanh aclnnHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 463 aclnnHardtanhBackward aclnnHardtanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 464 aclnnHeaviside aclnnHeavisideGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 465 aclnnHingeEmbeddingLoss aclnnHingeEmbeddingLossGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 466 aclnnHingeLoss aclnnHingeLossGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 467 aclnnHingeLossGrad aclnnHingeLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 468 aclnnHistc aclnnHistcGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 469 aclnnHuberLoss aclnnHuberLossGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 470 aclnnIm2col aclnnIm2colGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 471 aclnnIm2colBackward aclnnIm2colBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 472 aclnnIncreFlashAttention aclnnIncreFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: P, a9: i64, a10: P) }
-operator! { 473 aclnnIncreFlashAttentionV2 aclnnIncreFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: i64, a15: P) }
-operator! { 474 aclnnIncreFlashAttentionV3 aclnnIncreFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
-operator! { 475 aclnnIncreFlashAttentionV4 aclnnIncreFlashAttentionV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: f64, a17: P, a18: i64, a19: i64, a20: i64, a21: P) }
-operator! { 476 aclnnIndex aclnnIndexGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 477 aclnnIndexAdd aclnnIndexAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: P) }
-operator! { 478 aclnnIndexAddV2 aclnnIndexAddV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 479 aclnnIndexCopy aclnnIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 480 aclnnIndexFill aclnnIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 481 aclnnIndexFillTensor aclnnIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 482 aclnnIndexPutImpl aclnnIndexPutImplGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: Bool) }
-operator! { 483 aclnnIndexSelect aclnnIndexSelectGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 484 aclnnInnerDistributeBarrier aclnnInnerDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 485 aclnnInnerFusedInferAttentionScore aclnnInnerFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
-operator! { 486 aclnnInnerFusedInferAttentionScoreTensor aclnnInnerFusedInferAttentionScoreTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
-operator! { 487 aclnnInplaceAcos aclnnInplaceAcosGetWorkspaceSize (a0: P) }
-operator! { 488 aclnnInplaceAcosh aclnnInplaceAcoshGetWorkspaceSize (a0: P) }
-operator! { 489 aclnnInplaceAdd aclnnInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 490 aclnnInplaceAddRelu aclnnInplaceAddReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 491 aclnnInplaceAddRmsNorm aclnnInplaceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 492 aclnnInplaceAddV3 aclnnInplaceAddV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 493 aclnnInplaceAddbmm aclnnInplaceAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 494 aclnnInplaceAddcdiv aclnnInplaceAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 495 aclnnInplaceAddcmul aclnnInplaceAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 496 aclnnInplaceAddmm aclnnInplaceAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 497 aclnnInplaceAddr aclnnInplaceAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 498 aclnnInplaceAddrV2 aclnnInplaceAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 499 aclnnInplaceAdds aclnnInplaceAddsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 500 aclnnInplaceAsin aclnnInplaceAsinGetWorkspaceSize (a0: P) }
-operator! { 501 aclnnInplaceAsinh aclnnInplaceAsinhGetWorkspaceSize (a0: P) }
-operator! { 502 aclnnInplaceAtan aclnnInplaceAtanGetWorkspaceSize (a0: P) }
-operator! { 503 aclnnInplaceAtan2 aclnnInplaceAtan2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 504 aclnnInplaceAtanh aclnnInplaceAtanhGetWorkspaceSize (a0: P) }
-operator! { 505 aclnnInplaceBaddbmm aclnnInplaceBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 506 aclnnInplaceBernoulli aclnnInplaceBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 507 aclnnInplaceBernoulliTensor aclnnInplaceBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 508 aclnnInplaceBitwiseAndScalar aclnnInplaceBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 509 aclnnInplaceBitwiseAndTensor aclnnInplaceBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 510 aclnnInplaceBitwiseAndTensorOut aclnnInplaceBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P) }
-operator! { 511 aclnnInplaceBitwiseOrScalar aclnnInplaceBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 512 aclnnInplaceBitwiseOrTensor aclnnInplaceBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 513 aclnnInplaceBitwiseXorScalar aclnnInplaceBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 514 aclnnInplaceBitwiseXorTensor aclnnInplaceBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 515 aclnnInplaceCeil aclnnInplaceCeilGetWorkspaceSize (a0: P) }
-operator! { 516 aclnnInplaceCelu aclnnInplaceCeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 517 aclnnInplaceClampMax aclnnInplaceClampMaxGetWorkspaceSize (a0: P, a1: P) }
-operator! { 518 aclnnInplaceClampMaxTensor aclnnInplaceClampMaxTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 519 aclnnInplaceClampMinTensor aclnnInplaceClampMinTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 520 aclnnInplaceCopy aclnnInplaceCopyGetWorkspaceSize (a0: P, a1: P) }
-operator! { 521 aclnnInplaceCos aclnnInplaceCosGetWorkspaceSize (a0: P) }
-operator! { 522 aclnnInplaceCosh aclnnInplaceCoshGetWorkspaceSize (a0: P) }
-operator! { 523 aclnnInplaceCumprod aclnnInplaceCumprodGetWorkspaceSize (a0: P, a1: P) }
-operator! { 524 aclnnInplaceDiv aclnnInplaceDivGetWorkspaceSize (a0: P, a1: P) }
-operator! { 525 aclnnInplaceDivMod aclnnInplaceDivModGetWorkspaceSize (a0: P, a1: P, a2: i32) }
-operator! { 526 aclnnInplaceDivMods aclnnInplaceDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32) }
-operator! { 527 aclnnInplaceDivs aclnnInplaceDivsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 528 aclnnInplaceElu aclnnInplaceEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 529 aclnnInplaceEqScalar aclnnInplaceEqScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 530 aclnnInplaceEqTensor aclnnInplaceEqTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 531 aclnnInplaceErf aclnnInplaceErfGetWorkspaceSize (a0: P) }
-operator! { 532 aclnnInplaceErfc aclnnInplaceErfcGetWorkspaceSize (a0: P) }
-operator! { 533 aclnnInplaceErfinv aclnnInplaceErfinvGetWorkspaceSize (a0: P) }
-operator! { 534 aclnnInplaceExp aclnnInplaceExpGetWorkspaceSize (a0: P) }
-operator! { 535 aclnnInplaceExp2 aclnnInplaceExp2GetWorkspaceSize (a0: P) }
-operator! { 536 aclnnInplaceExpm1 aclnnInplaceExpm1GetWorkspaceSize (a0: P) }
-operator! { 537 aclnnInplaceFillDiagonal aclnnInplaceFillDiagonalGetWorkspaceSize (a0: P, a1: P, a2: Bool) }
-operator! { 538 aclnnInplaceFillScalar aclnnInplaceFillScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 539 aclnnInplaceFillTensor aclnnInplaceFillTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 540 aclnnInplaceFloor aclnnInplaceFloorGetWorkspaceSize (a0: P) }
-operator! { 541 aclnnInplaceFloorDivide aclnnInplaceFloorDivideGetWorkspaceSize (a0: P, a1: P) }
-operator! { 542 aclnnInplaceFloorDivides aclnnInplaceFloorDividesGetWorkspaceSize (a0: P, a1: P) }
-operator! { 543 aclnnInplaceFmodScalar aclnnInplaceFmodScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 544 aclnnInplaceFmodTensor aclnnInplaceFmodTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 545 aclnnInplaceFrac aclnnInplaceFracGetWorkspaceSize (a0: P) }
-operator! { 546 aclnnInplaceGeScalar aclnnInplaceGeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 547 aclnnInplaceGeTensor aclnnInplaceGeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 548 aclnnInplaceGtScalar aclnnInplaceGtScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 549 aclnnInplaceGtTensor aclnnInplaceGtTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 550 aclnnInplaceHardsigmoid aclnnInplaceHardsigmoidGetWorkspaceSize (a0: P) }
-operator! { 551 aclnnInplaceHardsigmoidV2 aclnnInplaceHardsigmoidV2GetWorkspaceSize (a0: P) }
-operator! { 552 aclnnInplaceHardswish aclnnInplaceHardswishGetWorkspaceSize (a0: P) }
-operator! { 553 aclnnInplaceHardtanh aclnnInplaceHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 554 aclnnInplaceIndexCopy aclnnInplaceIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 555 aclnnInplaceIndexFill aclnnInplaceIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 556 aclnnInplaceIndexFillTensor aclnnInplaceIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 557 aclnnInplaceLeScalar aclnnInplaceLeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 558 aclnnInplaceLeTensor aclnnInplaceLeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 559 aclnnInplaceLeakyRelu aclnnInplaceLeakyReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 560 aclnnInplaceLerp aclnnInplaceLerpGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 561 aclnnInplaceLerps aclnnInplaceLerpsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 562 aclnnInplaceLog aclnnInplaceLogGetWorkspaceSize (a0: P) }
-operator! { 563 aclnnInplaceLog10 aclnnInplaceLog10GetWorkspaceSize (a0: P) }
-operator! { 564 aclnnInplaceLog1p aclnnInplaceLog1pGetWorkspaceSize (a0: P) }
-operator! { 565 aclnnInplaceLog2 aclnnInplaceLog2GetWorkspaceSize (a0: P) }
-operator! { 566 aclnnInplaceLogicalAnd aclnnInplaceLogicalAndGetWorkspaceSize (a0: P, a1: P) }
-operator! { 567 aclnnInplaceLogicalNot aclnnInplaceLogicalNotGetWorkspaceSize (a0: P) }
-operator! { 568 aclnnInplaceLogicalOr aclnnInplaceLogicalOrGetWorkspaceSize (a0: P, a1: P) }
-operator! { 569 aclnnInplaceLtScalar aclnnInplaceLtScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 570 aclnnInplaceLtTensor aclnnInplaceLtTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 571 aclnnInplaceMaskedFillScalar aclnnInplaceMaskedFillScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 572 aclnnInplaceMaskedFillTensor aclnnInplaceMaskedFillTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 573 aclnnInplaceMaskedScatter aclnnInplaceMaskedScatterGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 574 aclnnInplaceMatmulAllReduceAddRmsNorm aclnnInplaceMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 575 aclnnInplaceMish aclnnInplaceMishGetWorkspaceSize (a0: P) }
-operator! { 576 aclnnInplaceMul aclnnInplaceMulGetWorkspaceSize (a0: P, a1: P) }
-operator! { 577 aclnnInplaceMuls aclnnInplaceMulsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 578 aclnnInplaceNanToNum aclnnInplaceNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32) }
-operator! { 579 aclnnInplaceNeScalar aclnnInplaceNeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 580 aclnnInplaceNeTensor aclnnInplaceNeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 581 aclnnInplaceNeg aclnnInplaceNegGetWorkspaceSize (a0: P) }
-operator! { 582 aclnnInplaceNormal aclnnInplaceNormalGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: i64, a4: i64) }
-operator! { 583 aclnnInplaceNormalTensor aclnnInplaceNormalTensorGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: P, a4: P, a5: i64) }
-operator! { 584 aclnnInplaceOne aclnnInplaceOneGetWorkspaceSize (a0: P) }
-operator! { 585 aclnnInplacePowTensorScalar aclnnInplacePowTensorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 586 aclnnInplacePowTensorTensor aclnnInplacePowTensorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 587 aclnnInplacePut aclnnInplacePutGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 588 aclnnInplaceQuantMatmulAllReduceAddRmsNorm aclnnInplaceQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P) }
-operator! { 589 aclnnInplaceQuantScatter aclnnInplaceQuantScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64) }
-operator! { 590 aclnnInplaceQuantScatterV2 aclnnInplaceQuantScatterV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
-operator! { 591 aclnnInplaceRReluWithNoise aclnnInplaceRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64) }
-operator! { 592 aclnnInplaceRandom aclnnInplaceRandomGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64) }
-operator! { 593 aclnnInplaceRandomTensor aclnnInplaceRandomTensorGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P, a5: i64) }
-operator! { 594 aclnnInplaceRandomWithoutFromTo aclnnInplaceRandomWithoutFromToGetWorkspaceSize (a0: P, a1: i64, a2: i64) }
-operator! { 595 aclnnInplaceRandomWithoutFromToTensor aclnnInplaceRandomWithoutFromToTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
-operator! { 596 aclnnInplaceReciprocal aclnnInplaceReciprocalGetWorkspaceSize (a0: P) }
-operator! { 597 aclnnInplaceRelu aclnnInplaceReluGetWorkspaceSize (a0: P) }
-operator! { 598 aclnnInplaceRemainderTensorScalar aclnnInplaceRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 599 aclnnInplaceRemainderTensorTensor aclnnInplaceRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 600 aclnnInplaceRenorm aclnnInplaceRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 601 aclnnInplaceRound aclnnInplaceRoundGetWorkspaceSize (a0: P) }
-operator! { 602 aclnnInplaceRoundDecimals aclnnInplaceRoundDecimalsGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 603 aclnnInplaceRsqrt aclnnInplaceRsqrtGetWorkspaceSize (a0: P) }
-operator! { 604 aclnnInplaceScatter aclnnInplaceScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
-operator! { 605 aclnnInplaceScatterReduce aclnnInplaceScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool) }
-operator! { 606 aclnnInplaceScatterUpdate aclnnInplaceScatterUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
-operator! { 607 aclnnInplaceScatterValue aclnnInplaceScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
-operator! { 608 aclnnInplaceSelu aclnnInplaceSeluGetWorkspaceSize (a0: P) }
-operator! { 609 aclnnInplaceSigmoid aclnnInplaceSigmoidGetWorkspaceSize (a0: P) }
-operator! { 610 aclnnInplaceSin aclnnInplaceSinGetWorkspaceSize (a0: P) }
-operator! { 611 aclnnInplaceSinc aclnnInplaceSincGetWorkspaceSize (a0: P) }
-operator! { 612 aclnnInplaceSinh aclnnInplaceSinhGetWorkspaceSize (a0: P) }
-operator! { 613 aclnnInplaceSqrt aclnnInplaceSqrtGetWorkspaceSize (a0: P) }
-operator! { 614 aclnnInplaceSub aclnnInplaceSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 615 aclnnInplaceSubs aclnnInplaceSubsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 616 aclnnInplaceTan aclnnInplaceTanGetWorkspaceSize (a0: P) }
-operator! { 617 aclnnInplaceTanh aclnnInplaceTanhGetWorkspaceSize (a0: P) }
-operator! { 618 aclnnInplaceThreshold aclnnInplaceThresholdGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 619 aclnnInplaceTril aclnnInplaceTrilGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 620 aclnnInplaceTriu aclnnInplaceTriuGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 621 aclnnInplaceTrunc aclnnInplaceTruncGetWorkspaceSize (a0: P) }
-operator! { 622 aclnnInplaceUniform aclnnInplaceUniformGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: u64, a4: u64) }
-operator! { 623 aclnnInplaceUniformTensor aclnnInplaceUniformTensorGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: P, a4: P, a5: u64) }
-operator! { 624 aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm aclnnInplaceWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P) }
-operator! { 625 aclnnInplaceXLogYScalarOther aclnnInplaceXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P) }
-operator! { 626 aclnnInplaceXLogYTensor aclnnInplaceXLogYTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 627 aclnnInplaceZero aclnnInplaceZeroGetWorkspaceSize (a0: P) }
-operator! { 628 aclnnInstanceNorm aclnnInstanceNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 629 aclnnInterleaveRope aclnnInterleaveRopeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 630 aclnnInverse aclnnInverseGetWorkspaceSize (a0: P, a1: P) }
-operator! { 631 aclnnIou aclnnIouGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: Bool, a5: P) }
-operator! { 632 aclnnIsClose aclnnIsCloseGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: Bool, a5: P) }
-operator! { 633 aclnnIsFinite aclnnIsFiniteGetWorkspaceSize (a0: P, a1: P) }
-operator! { 634 aclnnIsInScalarTensor aclnnIsInScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 635 aclnnIsInTensorScalar aclnnIsInTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 636 aclnnIsInf aclnnIsInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 637 aclnnIsNegInf aclnnIsNegInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 638 aclnnIsPosInf aclnnIsPosInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 639 aclnnKlDiv aclnnKlDivGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 640 aclnnKlDivBackward aclnnKlDivBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 641 aclnnKlDivTargetBackward aclnnKlDivTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 642 aclnnKthvalue aclnnKthvalueGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 643 aclnnL1Loss aclnnL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 644 aclnnL1LossBackward aclnnL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 645 aclnnLSTM aclnnLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P) }
-operator! { 646 aclnnLayerNorm aclnnLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 647 aclnnLayerNormBackward aclnnLayerNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 648 aclnnLayerNormQuant aclnnLayerNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: f64, a7: P, a8: P) }
-operator! { 649 aclnnLayerNormWithImplMode aclnnLayerNormWithImplModeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P, a8: i32) }
-operator! { 650 aclnnLeScalar aclnnLeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 651 aclnnLeTensor aclnnLeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 652 aclnnLeakyRelu aclnnLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 653 aclnnLeakyReluBackward aclnnLeakyReluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 654 aclnnLeftShift aclnnLeftShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 655 aclnnLeftShifts aclnnLeftShiftsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 656 aclnnLerp aclnnLerpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 657 aclnnLerps aclnnLerpsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 658 aclnnLgamma aclnnLgammaGetWorkspaceSize (a0: P, a1: P) }
-operator! { 659 aclnnLinalgCholesky aclnnLinalgCholeskyGetWorkspaceSize (a0: P, a1: Bool, a2: P) }
-operator! { 660 aclnnLinalgCross aclnnLinalgCrossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 661 aclnnLinalgQr aclnnLinalgQrGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 662 aclnnLinalgVectorNorm aclnnLinalgVectorNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i32, a5: P) }
-operator! { 663 aclnnLinspace aclnnLinspaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 664 aclnnLog aclnnLogGetWorkspaceSize (a0: P, a1: P) }
-operator! { 665 aclnnLog10 aclnnLog10GetWorkspaceSize (a0: P, a1: P) }
-operator! { 666 aclnnLog1p aclnnLog1pGetWorkspaceSize (a0: P, a1: P) }
-operator! { 667 aclnnLog2 aclnnLog2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 668 aclnnLogAddExp aclnnLogAddExpGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 669 aclnnLogAddExp2 aclnnLogAddExp2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 670 aclnnLogSigmoid aclnnLogSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 671 aclnnLogSigmoidBackward aclnnLogSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 672 aclnnLogSigmoidForward aclnnLogSigmoidForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 673 aclnnLogSoftmax aclnnLogSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 674 aclnnLogSoftmaxBackward aclnnLogSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 675 aclnnLogSoftmaxV2 aclnnLogSoftmaxV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 676 aclnnLogSpace aclnnLogSpaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: P) }
-operator! { 677 aclnnLogSumExp aclnnLogSumExpGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 678 aclnnLogdet aclnnLogdetGetWorkspaceSize (a0: P, a1: P) }
-operator! { 679 aclnnLogicalAnd aclnnLogicalAndGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 680 aclnnLogicalNot aclnnLogicalNotGetWorkspaceSize (a0: P, a1: P) }
-operator! { 681 aclnnLogicalOr aclnnLogicalOrGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 682 aclnnLogicalXor aclnnLogicalXorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 683 aclnnLogit aclnnLogitGetWorkspaceSize (a0: P, a1: f64, a2: P) }
-operator! { 684 aclnnLogitGrad aclnnLogitGradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 685 aclnnLpLoss aclnnLpLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 686 aclnnLstmBackward aclnnLstmBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: Bool, a15: i64, a16: f64, a17: Bool, a18: Bool, a19: Bool, a20: P, a21: P, a22: P, a23: P, a24: P) }
-operator! { 687 aclnnLtScalar aclnnLtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 688 aclnnLtTensor aclnnLtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 689 aclnnMaskedScale aclnnMaskedScaleGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 690 aclnnMaskedSelect aclnnMaskedSelectGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 691 aclnnMaskedSoftmaxWithRelPosBias aclnnMaskedSoftmaxWithRelPosBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P) }
-operator! { 692 aclnnMatmul aclnnMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 693 aclnnMatmulAllReduce aclnnMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
-operator! { 694 aclnnMatmulAllReduceAddRmsNorm aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P, a11: P) }
-operator! { 695 aclnnMatmulAllReduceV2 aclnnMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: P) }
-operator! { 696 aclnnMatmulCompress aclnnMatmulCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 697 aclnnMatmulCompressDequant aclnnMatmulCompressDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i32, a7: P, a8: P) }
-operator! { 698 aclnnMatmulEmuSplitWeight aclnnMatmulEmuSplitWeightGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: i8) }
-operator! { 699 aclnnMatmulReduceScatter aclnnMatmulReduceScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
-operator! { 700 aclnnMatmulWeightNz aclnnMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 701 aclnnMax aclnnMaxGetWorkspaceSize (a0: P, a1: P) }
-operator! { 702 aclnnMaxDim aclnnMaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 703 aclnnMaxN aclnnMaxNGetWorkspaceSize (a0: P, a1: P) }
-operator! { 704 aclnnMaxPool aclnnMaxPoolGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: i64, a7: P) }
-operator! { 705 aclnnMaxPool2dWithIndices aclnnMaxPool2dWithIndicesGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 706 aclnnMaxPool2dWithIndicesBackward aclnnMaxPool2dWithIndicesBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 707 aclnnMaxPool2dWithMask aclnnMaxPool2dWithMaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 708 aclnnMaxPool2dWithMaskBackward aclnnMaxPool2dWithMaskBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 709 aclnnMaxPool3D aclnnMaxPool3DGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
-operator! { 710 aclnnMaxPool3dWithArgmax aclnnMaxPool3dWithArgmaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 711 aclnnMaxPool3dWithArgmaxBackward aclnnMaxPool3dWithArgmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 712 aclnnMaxPoolV3 aclnnMaxPoolV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 713 aclnnMaxPoolingGrad aclnnMaxPoolingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 714 aclnnMaxUnpool2d aclnnMaxUnpool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 715 aclnnMaxUnpool2dBackward aclnnMaxUnpool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 716 aclnnMaxUnpool3d aclnnMaxUnpool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 717 aclnnMaxUnpool3dBackward aclnnMaxUnpool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 718 aclnnMaxV2 aclnnMaxV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 719 aclnnMaximum aclnnMaximumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 720 aclnnMean aclnnMeanGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 721 aclnnMeanV2 aclnnMeanV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 722 aclnnMedian aclnnMedianGetWorkspaceSize (a0: P, a1: P) }
-operator! { 723 aclnnMedianDim aclnnMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 724 aclnnMin aclnnMinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 725 aclnnMinDim aclnnMinDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 726 aclnnMinN aclnnMinNGetWorkspaceSize (a0: P, a1: P) }
-operator! { 727 aclnnMinimum aclnnMinimumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 728 aclnnMish aclnnMishGetWorkspaceSize (a0: P, a1: P) }
-operator! { 729 aclnnMishBackward aclnnMishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 730 aclnnMlaProlog aclnnMlaPrologGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P) }
-operator! { 731 aclnnMlaPrologV2 aclnnMlaPrologV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 732 aclnnMlaPrologV2WeightNz aclnnMlaPrologV2WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 733 aclnnMlaPrologV3 aclnnMlaPrologV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
-operator! { 734 aclnnMlaPrologV3WeightNz aclnnMlaPrologV3WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
-operator! { 735 aclnnMm aclnnMmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 736 aclnnModulate aclnnModulateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 737 aclnnModulateBackward aclnnModulateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 738 aclnnMoeComputeExpertTokens aclnnMoeComputeExpertTokensGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 739 aclnnMoeDistributeBufferReset aclnnMoeDistributeBufferResetGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 740 aclnnMoeDistributeCombine aclnnMoeDistributeCombineGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: P) }
-operator! { 741 aclnnMoeDistributeCombineAddRmsNorm aclnnMoeDistributeCombineAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: P, a29: f32, a30: P, a31: P, a32: P) }
-operator! { 742 aclnnMoeDistributeCombineAddRmsNormV2 aclnnMoeDistributeCombineAddRmsNormV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: i64, a32: i64, a33: P, a34: f32, a35: i64, a36: i64, a37: i64, a38: P, a39: P, a40: P) }
-operator! { 743 aclnnMoeDistributeCombineV2 aclnnMoeDistributeCombineV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: P, a27: P) }
-operator! { 744 aclnnMoeDistributeCombineV3 aclnnMoeDistributeCombineV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: P) }
-operator! { 745 aclnnMoeDistributeDispatch aclnnMoeDistributeDispatchGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P) }
-operator! { 746 aclnnMoeDistributeDispatchV2 aclnnMoeDistributeDispatchV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P) }
-operator! { 747 aclnnMoeDistributeDispatchV3 aclnnMoeDistributeDispatchV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P) }
-operator! { 748 aclnnMoeFinalizeRouting aclnnMoeFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 749 aclnnMoeFinalizeRoutingV2 aclnnMoeFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P) }
-operator! { 750 aclnnMoeFinalizeRoutingV2Grad aclnnMoeFinalizeRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P, a11: P) }
-operator! { 751 aclnnMoeGatingTopK aclnnMoeGatingTopKGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: Bool, a9: f64, a10: f64, a11: P, a12: P, a13: P) }
-operator! { 752 aclnnMoeGatingTopKSoftmax aclnnMoeGatingTopKSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 753 aclnnMoeGatingTopKSoftmaxV2 aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 754 aclnnMoeInitRouting aclnnMoeInitRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 755 aclnnMoeInitRoutingQuant aclnnMoeInitRoutingQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
-operator! { 756 aclnnMoeInitRoutingQuantV2 aclnnMoeInitRoutingQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: P, a13: P, a14: P, a15: P) }
-operator! { 757 aclnnMoeInitRoutingV2 aclnnMoeInitRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 758 aclnnMoeInitRoutingV2Grad aclnnMoeInitRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 759 aclnnMoeInitRoutingV3 aclnnMoeInitRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
-operator! { 760 aclnnMoeTokenPermute aclnnMoeTokenPermuteGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 761 aclnnMoeTokenPermuteGrad aclnnMoeTokenPermuteGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 762 aclnnMoeTokenPermuteWithRoutingMap aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 763 aclnnMoeTokenPermuteWithRoutingMapGrad aclnnMoeTokenPermuteWithRoutingMapGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: Bool, a7: P, a8: P) }
-operator! { 764 aclnnMoeTokenUnpermute aclnnMoeTokenUnpermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: P) }
-operator! { 765 aclnnMoeTokenUnpermuteGrad aclnnMoeTokenUnpermuteGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 766 aclnnMoeTokenUnpermuteWithRoutingMap aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 767 aclnnMoeUpdateExpert aclnnMoeUpdateExpertGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 768 aclnnMrgbaCustom aclnnMrgbaCustomGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 769 aclnnMseLoss aclnnMseLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 770 aclnnMseLossBackward aclnnMseLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 771 aclnnMseLossGrad aclnnMseLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 772 aclnnMseLossOut aclnnMseLossOutGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 773 aclnnMul aclnnMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 774 aclnnMulNoNan aclnnMulNoNanGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 775 aclnnMuls aclnnMulsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 776 aclnnMultiScaleDeformableAttentionGrad aclnnMultiScaleDeformableAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 777 aclnnMultiScaleDeformableAttnFunction aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 778 aclnnMultilabelMarginLoss aclnnMultilabelMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 779 aclnnMultinomial aclnnMultinomialGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i64, a4: i64, a5: P) }
-operator! { 780 aclnnMultinomialTensor aclnnMultinomialTensorGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 781 aclnnMv aclnnMvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 782 aclnnMxToBlockMxQuant aclnnMxToBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 783 aclnnNLLLoss aclnnNLLLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 784 aclnnNLLLoss2d aclnnNLLLoss2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 785 aclnnNLLLoss2dBackward aclnnNLLLoss2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 786 aclnnNLLLossBackward aclnnNLLLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 787 aclnnNanMedian aclnnNanMedianGetWorkspaceSize (a0: P, a1: P) }
-operator! { 788 aclnnNanMedianDim aclnnNanMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 789 aclnnNanToNum aclnnNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32, a4: P) }
-operator! { 790 aclnnNdtri aclnnNdtriGetWorkspaceSize (a0: P, a1: P) }
-operator! { 791 aclnnNeScalar aclnnNeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 792 aclnnNeTensor aclnnNeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 793 aclnnNeg aclnnNegGetWorkspaceSize (a0: P, a1: P) }
-operator! { 794 aclnnNonMaxSuppression aclnnNonMaxSuppressionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: P) }
-operator! { 795 aclnnNonzero aclnnNonzeroGetWorkspaceSize (a0: P, a1: P) }
-operator! { 796 aclnnNonzeroV2 aclnnNonzeroV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 797 aclnnNorm aclnnNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 798 aclnnNormalFloatFloat aclnnNormalFloatFloatGetWorkspaceSize (a0: f32, a1: f32, a2: i64, a3: i64, a4: P) }
-operator! { 799 aclnnNormalFloatTensor aclnnNormalFloatTensorGetWorkspaceSize (a0: f32, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 800 aclnnNormalTensorFloat aclnnNormalTensorFloatGetWorkspaceSize (a0: P, a1: f32, a2: i64, a3: i64, a4: P) }
-operator! { 801 aclnnNormalTensorTensor aclnnNormalTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 802 aclnnNpuFormatCast aclnnNpuFormatCastGetWorkspaceSize (a0: P, a1: P) }
-operator! { 803 aclnnNsaCompress aclnnNsaCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P) }
-operator! { 804 aclnnNsaCompressAttention aclnnNsaCompressAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 805 aclnnNsaCompressAttentionInfer aclnnNsaCompressAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: P, a20: P) }
-operator! { 806 aclnnNsaCompressGrad aclnnNsaCompressGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P, a9: P) }
-operator! { 807 aclnnNsaCompressWithCache aclnnNsaCompressWithCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P) }
-operator! { 808 aclnnNsaSelectedAttention aclnnNsaSelectedAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P, a15: P) }
-operator! { 809 aclnnNsaSelectedAttentionGrad aclnnNsaSelectedAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: P, a18: P, a19: P) }
-operator! { 810 aclnnNsaSelectedAttentionInfer aclnnNsaSelectedAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: f64, a15: i64, a16: P) }
-operator! { 811 aclnnOneHot aclnnOneHotGetWorkspaceSize (a0: P, a1: i32, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 812 aclnnPdist aclnnPdistGetWorkspaceSize (a0: P, a1: f32, a2: P) }
-operator! { 813 aclnnPdistForward aclnnPdistForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 814 aclnnPermute aclnnPermuteGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 815 aclnnPolar aclnnPolarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 816 aclnnPow2 aclnnPow2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 817 aclnnPowScalarTensor aclnnPowScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 818 aclnnPowTensorScalar aclnnPowTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 819 aclnnPowTensorTensor aclnnPowTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 820 aclnnPrecisionCompare aclnnPrecisionCompareGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 821 aclnnPrelu aclnnPreluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 822 aclnnPreluBackward aclnnPreluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 823 aclnnProd aclnnProdGetWorkspaceSize (a0: P, a1: i32, a2: P) }
-operator! { 824 aclnnProdDim aclnnProdDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i32, a4: P) }
-operator! { 825 aclnnPromptFlashAttention aclnnPromptFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: i64, a9: i64, a10: P, a11: i64, a12: P) }
-operator! { 826 aclnnPromptFlashAttentionV2 aclnnPromptFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: P) }
-operator! { 827 aclnnPromptFlashAttentionV3 aclnnPromptFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
-operator! { 828 aclnnQr aclnnQrGetWorkspaceSize (a0: P, a1: Bool, a2: P, a3: P) }
-operator! { 829 aclnnQuantBatchMatmulInplaceAdd aclnnQuantBatchMatmulInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64) }
-operator! { 830 aclnnQuantConvolution aclnnQuantConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
-operator! { 831 aclnnQuantConvolutionWeightNz aclnnQuantConvolutionWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
-operator! { 832 aclnnQuantGroupedMatmulDequant aclnnQuantGroupedMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: P) }
-operator! { 833 aclnnQuantMatmul aclnnQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P) }
-operator! { 834 aclnnQuantMatmulActivationQuantWeightNz aclnnQuantMatmulActivationQuantWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: P) }
-operator! { 835 aclnnQuantMatmulAllReduce aclnnQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
-operator! { 836 aclnnQuantMatmulAllReduceAddRmsNorm aclnnQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P, a12: P) }
-operator! { 837 aclnnQuantMatmulAllReduceV2 aclnnQuantMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 838 aclnnQuantMatmulAllReduceV3 aclnnQuantMatmulAllReduceV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: P) }
-operator! { 839 aclnnQuantMatmulAllReduceV4 aclnnQuantMatmulAllReduceV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: P) }
-operator! { 840 aclnnQuantMatmulDequant aclnnQuantMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P) }
-operator! { 841 aclnnQuantMatmulReduceSumWeightNz aclnnQuantMatmulReduceSumWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P, a13: Bool, a14: P) }
-operator! { 842 aclnnQuantMatmulV2 aclnnQuantMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
-operator! { 843 aclnnQuantMatmulV3 aclnnQuantMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: P) }
-operator! { 844 aclnnQuantMatmulV4 aclnnQuantMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: Bool, a8: P) }
-operator! { 845 aclnnQuantMatmulV5 aclnnQuantMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
-operator! { 846 aclnnQuantMatmulWeightNz aclnnQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
-operator! { 847 aclnnQuantMax aclnnQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P) }
-operator! { 848 aclnnQuantize aclnnQuantizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: i32, a5: P) }
-operator! { 849 aclnnQuantizedBatchNorm aclnnQuantizedBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f32, a10: P) }
-operator! { 850 aclnnRReluWithNoise aclnnRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64, a7: P) }
-operator! { 851 aclnnRandperm aclnnRandpermGetWorkspaceSize (a0: i64, a1: i64, a2: i64, a3: P) }
-operator! { 852 aclnnRange aclnnRangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 853 aclnnRasterizer aclnnRasterizerGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: i64, a7: P, a8: P) }
-operator! { 854 aclnnReal aclnnRealGetWorkspaceSize (a0: P, a1: P) }
-operator! { 855 aclnnRealDiv aclnnRealDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 856 aclnnReciprocal aclnnReciprocalGetWorkspaceSize (a0: P, a1: P) }
-operator! { 857 aclnnReduceLogSum aclnnReduceLogSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 858 aclnnReduceMinV2 aclnnReduceMinV2GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 859 aclnnReduceNansum aclnnReduceNansumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 860 aclnnReduceSum aclnnReduceSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 861 aclnnReflectionPad1d aclnnReflectionPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 862 aclnnReflectionPad1dBackward aclnnReflectionPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 863 aclnnReflectionPad2d aclnnReflectionPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 864 aclnnReflectionPad2dBackward aclnnReflectionPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 865 aclnnReflectionPad3d aclnnReflectionPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 866 aclnnReflectionPad3dBackward aclnnReflectionPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 867 aclnnRelu aclnnReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 868 aclnnReluGradV3 aclnnReluGradV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 869 aclnnReluGradV4 aclnnReluGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 870 aclnnReluV3 aclnnReluV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 871 aclnnRemainderScalarTensor aclnnRemainderScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 872 aclnnRemainderTensorScalar aclnnRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 873 aclnnRemainderTensorTensor aclnnRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 874 aclnnRenorm aclnnRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 875 aclnnRepeat aclnnRepeatGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 876 aclnnRepeatInterleave aclnnRepeatInterleaveGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 877 aclnnRepeatInterleaveGrad aclnnRepeatInterleaveGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 878 aclnnRepeatInterleaveInt aclnnRepeatInterleaveIntGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 879 aclnnRepeatInterleaveIntWithDim aclnnRepeatInterleaveIntWithDimGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: P) }
-operator! { 880 aclnnRepeatInterleaveTensor aclnnRepeatInterleaveTensorGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 881 aclnnRepeatInterleaveWithDim aclnnRepeatInterleaveWithDimGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 882 aclnnReplicationPad1d aclnnReplicationPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 883 aclnnReplicationPad1dBackward aclnnReplicationPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 884 aclnnReplicationPad2d aclnnReplicationPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 885 aclnnReplicationPad2dBackward aclnnReplicationPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 886 aclnnReplicationPad3d aclnnReplicationPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 887 aclnnReplicationPad3dBackward aclnnReplicationPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 888 aclnnResize aclnnResizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 889 aclnnRgb2yuv422 aclnnRgb2yuv422GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 890 aclnnRightShift aclnnRightShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 891 aclnnRingAttentionUpdate aclnnRingAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 892 aclnnRingAttentionUpdateV2 aclnnRingAttentionUpdateV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
-operator! { 893 aclnnRmsNorm aclnnRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 894 aclnnRmsNormDynamicMxQuant aclnnRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P, a6: i64, a7: Bool, a8: P, a9: P, a10: P) }
-operator! { 895 aclnnRmsNormDynamicQuant aclnnRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: P) }
-operator! { 896 aclnnRmsNormGrad aclnnRmsNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 897 aclnnRmsNormGradQuant aclnnRmsNormGradQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P) }
-operator! { 898 aclnnRmsNormQuant aclnnRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
-operator! { 899 aclnnRmsNormQuantV3 aclnnRmsNormQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: Bool, a8: P, a9: P) }
-operator! { 900 aclnnRoiAlign aclnnRoiAlignGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i32, a7: f32, a8: P) }
-operator! { 901 aclnnRoiAlignV2 aclnnRoiAlignV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: i64, a6: Bool, a7: P) }
-operator! { 902 aclnnRoiAlignV2Backward aclnnRoiAlignV2BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f32, a6: i64, a7: Bool, a8: P) }
-operator! { 903 aclnnRoiPoolingGradWithArgMax aclnnRoiPoolingGradWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: f64) }
-operator! { 904 aclnnRoiPoolingWithArgMax aclnnRoiPoolingWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: f32, a6: P, a7: P) }
-operator! { 905 aclnnRoll aclnnRollGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 906 aclnnRopeWithSinCosCache aclnnRopeWithSinCosCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: Bool, a7: P, a8: P) }
-operator! { 907 aclnnRotaryPositionEmbedding aclnnRotaryPositionEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 908 aclnnRotaryPositionEmbeddingGrad aclnnRotaryPositionEmbeddingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: P) }
-operator! { 909 aclnnRotateQuant aclnnRotateQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i64, a6: f64, a7: Bool, a8: P, a9: P) }
-operator! { 910 aclnnRound aclnnRoundGetWorkspaceSize (a0: P, a1: P) }
-operator! { 911 aclnnRoundDecimals aclnnRoundDecimalsGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 912 aclnnRsqrt aclnnRsqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 913 aclnnRsub aclnnRsubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 914 aclnnRsubs aclnnRsubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 915 aclnnSWhere aclnnSWhereGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 916 aclnnScale aclnnScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
-operator! { 917 aclnnScaledMaskedSoftmax aclnnScaledMaskedSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: Bool, a4: P) }
-operator! { 918 aclnnScaledMaskedSoftmaxBackward aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: Bool, a5: P) }
-operator! { 919 aclnnScatter aclnnScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 920 aclnnScatterAdd aclnnScatterAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 921 aclnnScatterDiv aclnnScatterDivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 922 aclnnScatterList aclnnScatterListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64) }
-operator! { 923 aclnnScatterMax aclnnScatterMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 924 aclnnScatterMin aclnnScatterMinGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 925 aclnnScatterMul aclnnScatterMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 926 aclnnScatterNd aclnnScatterNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 927 aclnnScatterNdUpdate aclnnScatterNdUpdateGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 928 aclnnScatterReduce aclnnScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool, a6: P) }
-operator! { 929 aclnnScatterValue aclnnScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 930 aclnnSearchSorted aclnnSearchSortedGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
-operator! { 931 aclnnSearchSorteds aclnnSearchSortedsGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
-operator! { 932 aclnnSelu aclnnSeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 933 aclnnSeluBackward aclnnSeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 934 aclnnShrink aclnnShrinkGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 935 aclnnSigmoid aclnnSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 936 aclnnSigmoidBackward aclnnSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 937 aclnnSign aclnnSignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 938 aclnnSignBitsPack aclnnSignBitsPackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 939 aclnnSignBitsUnpack aclnnSignBitsUnpackGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
-operator! { 940 aclnnSignbit aclnnSignbitGetWorkspaceSize (a0: P, a1: P) }
-operator! { 941 aclnnSilentCheck aclnnSilentCheckGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: f32, a6: f32, a7: f32, a8: f32, a9: i32, a10: P) }
-operator! { 942 aclnnSilentCheckV2 aclnnSilentCheckV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f32, a9: f32, a10: f32, a11: i32, a12: P) }
-operator! { 943 aclnnSilu aclnnSiluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 944 aclnnSiluBackward aclnnSiluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 945 aclnnSiluMul aclnnSiluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 946 aclnnSimThreadExponential aclnnSimThreadExponentialGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: i64, a4: i64) }
-operator! { 947 aclnnSin aclnnSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 948 aclnnSinc aclnnSincGetWorkspaceSize (a0: P, a1: P) }
-operator! { 949 aclnnSinh aclnnSinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 950 aclnnSinkhorn aclnnSinkhornGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 951 aclnnSituGlu aclnnSituGluGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: f64, a4: Bool, a5: P) }
-operator! { 952 aclnnSituGluGrad aclnnSituGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: Bool, a6: P) }
-operator! { 953 aclnnSituMxQuant aclnnSituMxQuantGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: Bool, a4: i64, a5: i64, a6: P, a7: P, a8: P) }
-operator! { 954 aclnnSleep aclnnSleepGetWorkspaceSize (a0: P) }
-operator! { 955 aclnnSlice aclnnSliceGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 956 aclnnSliceV2 aclnnSliceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 957 aclnnSlogdet aclnnSlogdetGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 958 aclnnSmoothL1Loss aclnnSmoothL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f32, a4: P) }
-operator! { 959 aclnnSmoothL1LossBackward aclnnSmoothL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f32, a5: P) }
-operator! { 960 aclnnSoftMarginLoss aclnnSoftMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 961 aclnnSoftMarginLossBackward aclnnSoftMarginLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 962 aclnnSoftmax aclnnSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 963 aclnnSoftmaxBackward aclnnSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 964 aclnnSoftmaxCrossEntropyWithLogits aclnnSoftmaxCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 965 aclnnSoftmaxGrad aclnnSoftmaxGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 966 aclnnSoftplus aclnnSoftplusGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 967 aclnnSoftplusBackward aclnnSoftplusBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 968 aclnnSoftshrink aclnnSoftshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 969 aclnnSoftshrinkBackward aclnnSoftshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 970 aclnnSoftsign aclnnSoftsignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 971 aclnnSoftsignBackward aclnnSoftsignBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 972 aclnnSort aclnnSortGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 973 aclnnSortWithIndex aclnnSortWithIndexGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 974 aclnnSparse4to2QuantMatmulWeightNz aclnnSparse4to2QuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 975 aclnnSplitTensor aclnnSplitTensorGetWorkspaceSize (a0: P, a1: u64, a2: i64, a3: P) }
-operator! { 976 aclnnSplitWithSize aclnnSplitWithSizeGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 977 aclnnSqrt aclnnSqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 978 aclnnSqrtBackward aclnnSqrtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 979 aclnnSquare aclnnSquareGetWorkspaceSize (a0: P, a1: P) }
-operator! { 980 aclnnSquaredRelu aclnnSquaredReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 981 aclnnStack aclnnStackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 982 aclnnStd aclnnStdGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 983 aclnnStdMeanCorrection aclnnStdMeanCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 984 aclnnStridedSlice aclnnStridedSliceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: P) }
-operator! { 985 aclnnStridedSliceAssignV2 aclnnStridedSliceAssignV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 986 aclnnSub aclnnSubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 987 aclnnSubs aclnnSubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 988 aclnnSum aclnnSumGetWorkspaceSize (a0: P, a1: P) }
-operator! { 989 aclnnSumV2 aclnnSumV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 990 aclnnSvd aclnnSvdGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P, a5: P) }
-operator! { 991 aclnnSwiGlu aclnnSwiGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 992 aclnnSwiGluGrad aclnnSwiGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 993 aclnnSwiGluQuant aclnnSwiGluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 994 aclnnSwiGluQuantV2 aclnnSwiGluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 995 aclnnSwigluBackwardMxQuantWithDualAxis aclnnSwigluBackwardMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P, a11: P) }
-operator! { 996 aclnnSwigluClamp aclnnSwigluClampGetWorkspaceSize (a0: P, a1: f64, a2: P) }
-operator! { 997 aclnnSwigluGroup aclnnSwigluGroupGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 998 aclnnSwigluGroupGrad aclnnSwigluGroupGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P) }
-operator! { 999 aclnnSwigluGroupQuant aclnnSwigluGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: Bool, a8: f64, a9: f64, a10: Bool, a11: P, a12: P, a13: P) }
-operator! { 1000 aclnnSwigluGroupQuantGrad aclnnSwigluGroupQuantGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P) }
-operator! { 1001 aclnnSwigluMxQuant aclnnSwigluMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: i64, a5: f64, a6: f64, a7: f64, a8: i64, a9: i64, a10: i64, a11: P, a12: i64, a13: f64, a14: P, a15: P) }
-operator! { 1002 aclnnSwigluMxQuantWithDualAxis aclnnSwigluMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: i64, a5: i64, a6: f64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 1003 aclnnSwinAttentionScoreQuant aclnnSwinAttentionScoreQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 1004 aclnnSwinTransformerLnQkvQuant aclnnSwinTransformerLnQkvQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: f64, a11: i64, a12: i64, a13: i64, a14: i64, a15: Bool, a16: P, a17: P, a18: P) }
-operator! { 1005 aclnnSwish aclnnSwishGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1006 aclnnSwishBackward aclnnSwishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1007 aclnnSyncBatchNormGatherStats aclnnSyncBatchNormGatherStatsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: f32, a7: P, a8: P) }
-operator! { 1008 aclnnTake aclnnTakeGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1009 aclnnTan aclnnTanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1010 aclnnTanh aclnnTanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1011 aclnnTanhBackward aclnnTanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1012 aclnnTanhGrad aclnnTanhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1013 aclnnTensorMove aclnnTensorMoveGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1014 aclnnTfScatterAdd aclnnTfScatterAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1015 aclnnThnnFusedLstmCell aclnnThnnFusedLstmCellGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 1016 aclnnThnnFusedLstmCellBackward aclnnThnnFusedLstmCellBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 1017 aclnnThreeInterpolateBackward aclnnThreeInterpolateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: P) }
-operator! { 1018 aclnnThreshold aclnnThresholdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1019 aclnnThresholdBackward aclnnThresholdBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1020 aclnnThresholdV2 aclnnThresholdV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1021 aclnnTopKTopPSample aclnnTopKTopPSampleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: Bool, a6: i64, a7: P, a8: P) }
-operator! { 1022 aclnnTopKTopPSampleV2 aclnnTopKTopPSampleV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: i64, a8: i64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
-operator! { 1023 aclnnTopk aclnnTopkGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 1024 aclnnTrace aclnnTraceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1025 aclnnTransConvolutionWeight aclnnTransConvolutionWeightGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: P) }
-operator! { 1026 aclnnTransMatmulWeight aclnnTransMatmulWeightGetWorkspaceSize (a0: P) }
-operator! { 1027 aclnnTransQuantParamV2 aclnnTransQuantParamV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1028 aclnnTransQuantParamV3 aclnnTransQuantParamV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 1029 aclnnTransformBiasRescaleQkv aclnnTransformBiasRescaleQkvGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 1030 aclnnTransposeBatchMatMul aclnnTransposeBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
-operator! { 1031 aclnnTransposeBatchMatMulWeightNz aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
-operator! { 1032 aclnnTransposeQuantBatchMatMul aclnnTransposeQuantBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
-operator! { 1033 aclnnTransposeQuantBatchMatMulWeightNz aclnnTransposeQuantBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
-operator! { 1034 aclnnTriangularSolve aclnnTriangularSolveGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 1035 aclnnTril aclnnTrilGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 1036 aclnnTriu aclnnTriuGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 1037 aclnnTrunc aclnnTruncGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1038 aclnnTruncateDiv aclnnTruncateDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1039 aclnnTruncateMod aclnnTruncateModGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1040 aclnnTurboQuantCompressLatent aclnnTurboQuantCompressLatentGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1041 aclnnUnfoldGrad aclnnUnfoldGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 1042 aclnnUnique aclnnUniqueGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P) }
-operator! { 1043 aclnnUnique2 aclnnUnique2GetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
-operator! { 1044 aclnnUniqueConsecutive aclnnUniqueConsecutiveGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 1045 aclnnUniqueDim aclnnUniqueDimGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 1046 aclnnUpsampleBicubic2d aclnnUpsampleBicubic2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1047 aclnnUpsampleBicubic2dAA aclnnUpsampleBicubic2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1048 aclnnUpsampleBicubic2dAAGrad aclnnUpsampleBicubic2dAAGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1049 aclnnUpsampleBicubic2dBackward aclnnUpsampleBicubic2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1050 aclnnUpsampleBilinear2d aclnnUpsampleBilinear2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1051 aclnnUpsampleBilinear2dAA aclnnUpsampleBilinear2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1052 aclnnUpsampleBilinear2dAABackward aclnnUpsampleBilinear2dAABackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1053 aclnnUpsampleBilinear2dBackward aclnnUpsampleBilinear2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1054 aclnnUpsampleBilinear2dBackwardV2 aclnnUpsampleBilinear2dBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1055 aclnnUpsampleLinear1d aclnnUpsampleLinear1dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: P) }
-operator! { 1056 aclnnUpsampleLinear1dBackward aclnnUpsampleLinear1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P) }
-operator! { 1057 aclnnUpsampleNearest1d aclnnUpsampleNearest1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1058 aclnnUpsampleNearest1dBackward aclnnUpsampleNearest1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 1059 aclnnUpsampleNearest1dV2 aclnnUpsampleNearest1dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 1060 aclnnUpsampleNearest2d aclnnUpsampleNearest2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1061 aclnnUpsampleNearest2dBackward aclnnUpsampleNearest2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
-operator! { 1062 aclnnUpsampleNearest2dV2 aclnnUpsampleNearest2dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: f32, a4: P) }
-operator! { 1063 aclnnUpsampleNearest3d aclnnUpsampleNearest3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
-operator! { 1064 aclnnUpsampleNearest3dBackward aclnnUpsampleNearest3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1065 aclnnUpsampleNearestExact1d aclnnUpsampleNearestExact1dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 1066 aclnnUpsampleNearestExact1dBackward aclnnUpsampleNearestExact1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 1067 aclnnUpsampleNearestExact2d aclnnUpsampleNearestExact2dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
-operator! { 1068 aclnnUpsampleNearestExact2dBackward aclnnUpsampleNearestExact2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
-operator! { 1069 aclnnUpsampleNearestExact3d aclnnUpsampleNearestExact3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
-operator! { 1070 aclnnUpsampleNearestExact3dBackward aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1071 aclnnUpsampleTrilinear3d aclnnUpsampleTrilinear3dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1072 aclnnUpsampleTrilinear3dBackward aclnnUpsampleTrilinear3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: f64, a7: P) }
-operator! { 1073 aclnnVar aclnnVarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 1074 aclnnVarCorrection aclnnVarCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 1075 aclnnVarMean aclnnVarMeanGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 1076 aclnnViewCopy aclnnViewCopyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 1077 aclnnWeightQuantBatchMatmul aclnnWeightQuantBatchMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: Bool, a10: f32, a11: f32, a12: P) }
-operator! { 1078 aclnnWeightQuantBatchMatmulNz aclnnWeightQuantBatchMatmulNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
-operator! { 1079 aclnnWeightQuantBatchMatmulV2 aclnnWeightQuantBatchMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
-operator! { 1080 aclnnWeightQuantBatchMatmulV3 aclnnWeightQuantBatchMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: i32, a9: P) }
-operator! { 1081 aclnnWeightQuantMatmulAllReduce aclnnWeightQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64, a11: P) }
-operator! { 1082 aclnnWeightQuantMatmulAllReduceAddRmsNorm aclnnWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P) }
-operator! { 1083 aclnnWeightQuantPreprocess aclnnWeightQuantPreprocessGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 1084 aclnnXLogYScalarOther aclnnXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1085 aclnnXLogYScalarSelf aclnnXLogYScalarSelfGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1086 aclnnXLogYTensor aclnnXLogYTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1087 aclnnXlog1py aclnnXlog1pyGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 31 aclnnAddRmsNormBias aclnnAddRmsNormBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 32 aclnnAddRmsNormCast aclnnAddRmsNormCastGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P, a6: P, a7: P) }
+operator! { 33 aclnnAddRmsNormDynamicMxQuant aclnnAddRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: i64, a8: Bool, a9: P, a10: P, a11: P, a12: P) }
+operator! { 34 aclnnAddRmsNormDynamicQuant aclnnAddRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 35 aclnnAddRmsNormDynamicQuantV2 aclnnAddRmsNormDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P) }
+operator! { 36 aclnnAddRmsNormQuant aclnnAddRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: Bool, a10: P, a11: P, a12: P) }
+operator! { 37 aclnnAddRmsNormQuantV2 aclnnAddRmsNormQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: f64, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
+operator! { 38 aclnnAddV3 aclnnAddV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 39 aclnnAddbmm aclnnAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 40 aclnnAddcdiv aclnnAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 41 aclnnAddcmul aclnnAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 42 aclnnAddmm aclnnAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 43 aclnnAddmmWeightNz aclnnAddmmWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 44 aclnnAddmv aclnnAddmvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 45 aclnnAddr aclnnAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 46 aclnnAddrV2 aclnnAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 47 aclnnAdds aclnnAddsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 48 aclnnAdvanceStep aclnnAdvanceStepGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64) }
+operator! { 49 aclnnAdvanceStepV2 aclnnAdvanceStepV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64) }
+operator! { 50 aclnnAffineGrid aclnnAffineGridGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 51 aclnnAll aclnnAllGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 52 aclnnAllFinite aclnnAllFiniteGetWorkspaceSize (a0: P, a1: P) }
+operator! { 53 aclnnAllGatherMatmul aclnnAllGatherMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P) }
+operator! { 54 aclnnAlltoAllAllGatherBatchMatMul aclnnAlltoAllAllGatherBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P) }
+operator! { 55 aclnnAlltoAllvGroupedMatMul aclnnAlltoAllvGroupedMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: Bool, a13: P, a14: P, a15: P) }
+operator! { 56 aclnnAmax aclnnAmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 57 aclnnAmin aclnnAminGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 58 aclnnAminmax aclnnAminmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: P) }
+operator! { 59 aclnnAminmaxAll aclnnAminmaxAllGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 60 aclnnAminmaxDim aclnnAminmaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 61 aclnnAmpUpdateScale aclnnAmpUpdateScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: i64, a6: P, a7: P) }
+operator! { 62 aclnnAngleV2 aclnnAngleV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 63 aclnnAntiMxQuant aclnnAntiMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 64 aclnnAny aclnnAnyGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 65 aclnnApplyAdadelta aclnnApplyAdadeltaGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 66 aclnnApplyAdam aclnnApplyAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool) }
+operator! { 67 aclnnApplyAdamD aclnnApplyAdamDGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P, a14: P) }
+operator! { 68 aclnnApplyAdamW aclnnApplyAdamWGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: Bool, a13: Bool) }
+operator! { 69 aclnnApplyAdamWQuant aclnnApplyAdamWQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f64, a10: f64, a11: f64, a12: f64, a13: f64, a14: f64, a15: P, a16: i64) }
+operator! { 70 aclnnApplyAdamWV2 aclnnApplyAdamWV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f32, a7: f32, a8: f32, a9: f32, a10: f32, a11: Bool, a12: Bool) }
+operator! { 71 aclnnApplyAdamax aclnnApplyAdamaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
+operator! { 72 aclnnApplyFtrl aclnnApplyFtrlGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool) }
+operator! { 73 aclnnApplyFusedEmaAdam aclnnApplyFusedEmaAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: f64, a8: f64, a9: f64, a10: f64, a11: i64, a12: Bool, a13: f64) }
+operator! { 74 aclnnApplyGradientDescent aclnnApplyGradientDescentGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 75 aclnnApplyRotaryPosEmb aclnnApplyRotaryPosEmbGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 76 aclnnApplyRotaryPosEmbV2 aclnnApplyRotaryPosEmbV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 77 aclnnApplyTopKTopP aclnnApplyTopKTopPGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 78 aclnnApplyTopKTopPCustom aclnnApplyTopKTopPCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 79 aclnnApproximateEqual aclnnApproximateEqualGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 80 aclnnArange aclnnArangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 81 aclnnArgMax aclnnArgMaxGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
+operator! { 82 aclnnArgMin aclnnArgMinGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
+operator! { 83 aclnnArgsort aclnnArgsortGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
+operator! { 84 aclnnAsStrided aclnnAsStridedGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 85 aclnnAscendAntiQuant aclnnAscendAntiQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 86 aclnnAscendQuant aclnnAscendQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: P) }
+operator! { 87 aclnnAscendQuantV3 aclnnAscendQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: i32, a7: P) }
+operator! { 88 aclnnAsin aclnnAsinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 89 aclnnAsinWithAgent aclnnAsinWithAgentGetWorkspaceSize (a0: P, a1: P) }
+operator! { 90 aclnnAsinh aclnnAsinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 91 aclnnAsinhGrad aclnnAsinhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 92 aclnnAsinhV2 aclnnAsinhV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 93 aclnnAsinhWithAgent aclnnAsinhWithAgentGetWorkspaceSize (a0: P, a1: P) }
+operator! { 94 aclnnAssignSub aclnnAssignSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 95 aclnnAtan aclnnAtanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 96 aclnnAtan2 aclnnAtan2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 97 aclnnAtanGrad aclnnAtanGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 98 aclnnAtanh aclnnAtanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 99 aclnnAttentionUpdate aclnnAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 100 aclnnAvgPool2d aclnnAvgPool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: i8, a8: P) }
+operator! { 101 aclnnAvgPool2dBackward aclnnAvgPool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: i8, a9: P) }
+operator! { 102 aclnnAvgPool3d aclnnAvgPool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: P) }
+operator! { 103 aclnnAvgPool3dBackward aclnnAvgPool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P) }
+operator! { 104 aclnnAxpyV2 aclnnAxpyV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 105 aclnnBackgroundReplace aclnnBackgroundReplaceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 106 aclnnBaddbmm aclnnBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 107 aclnnBatchMatMul aclnnBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 108 aclnnBatchMatMulReduceScatterAlltoAll aclnnBatchMatMulReduceScatterAlltoAllGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
+operator! { 109 aclnnBatchMatMulWeightNz aclnnBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 110 aclnnBatchMatmulQuant aclnnBatchMatmulQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
+operator! { 111 aclnnBatchNorm aclnnBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: f64, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 112 aclnnBatchNormBackward aclnnBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 113 aclnnBatchNormElemt aclnnBatchNormElemtGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
+operator! { 114 aclnnBatchNormElemtBackward aclnnBatchNormElemtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 115 aclnnBatchNormGatherStatsWithCounts aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: f64, a7: P, a8: P, a9: P) }
+operator! { 116 aclnnBatchNormReduce aclnnBatchNormReduceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 117 aclnnBatchNormReduceBackward aclnnBatchNormReduceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 118 aclnnBatchNormStats aclnnBatchNormStatsGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P) }
+operator! { 119 aclnnBernoulli aclnnBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 120 aclnnBernoulliTensor aclnnBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 121 aclnnBiasAdd aclnnBiasAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 122 aclnnBidirectionLSTM aclnnBidirectionLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: Bool, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
+operator! { 123 aclnnBidirectionLSTMV2 aclnnBidirectionLSTMV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: Bool, a14: Bool, a15: Bool, a16: Bool, a17: P, a18: P, a19: P) }
+operator! { 124 aclnnBinaryCrossEntropy aclnnBinaryCrossEntropyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 125 aclnnBinaryCrossEntropyBackward aclnnBinaryCrossEntropyBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 126 aclnnBinaryCrossEntropyWithLogits aclnnBinaryCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 127 aclnnBinaryCrossEntropyWithLogitsBackward aclnnBinaryCrossEntropyWithLogitsBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 128 aclnnBinaryCrossEntropyWithLogitsTargetBackward aclnnBinaryCrossEntropyWithLogitsTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 129 aclnnBincount aclnnBincountGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 130 aclnnBitwiseAndScalar aclnnBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 131 aclnnBitwiseAndTensor aclnnBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 132 aclnnBitwiseAndTensorOut aclnnBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 133 aclnnBitwiseNot aclnnBitwiseNotGetWorkspaceSize (a0: P, a1: P) }
+operator! { 134 aclnnBitwiseOrScalar aclnnBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 135 aclnnBitwiseOrTensor aclnnBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 136 aclnnBitwiseXorScalar aclnnBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 137 aclnnBitwiseXorTensor aclnnBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 138 aclnnBlendImagesCustom aclnnBlendImagesCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 139 aclnnBucketize aclnnBucketizeGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 140 aclnnCIoU aclnnCIoUGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
+operator! { 141 aclnnCast aclnnCastGetWorkspaceSize (a0: P, a1: i32, a2: P) }
+operator! { 142 aclnnCastV3 aclnnCastV3GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 143 aclnnCat aclnnCatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 144 aclnnCdist aclnnCdistGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: i64, a4: P) }
+operator! { 145 aclnnCdistBackward aclnnCdistBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: P) }
+operator! { 146 aclnnCeil aclnnCeilGetWorkspaceSize (a0: P, a1: P) }
+operator! { 147 aclnnCelu aclnnCeluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 148 aclnnChamferDistanceBackward aclnnChamferDistanceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 149 aclnnChannelShuffle aclnnChannelShuffleGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 150 aclnnChunkCat aclnnChunkCatGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 151 aclnnCircularPad2d aclnnCircularPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 152 aclnnCircularPad2dBackward aclnnCircularPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 153 aclnnCircularPad3d aclnnCircularPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 154 aclnnCircularPad3dBackward aclnnCircularPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 155 aclnnClamp aclnnClampGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 156 aclnnClampMax aclnnClampMaxGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 157 aclnnClampMaxTensor aclnnClampMaxTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 158 aclnnClampMin aclnnClampMinGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 159 aclnnClampMinTensor aclnnClampMinTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 160 aclnnClampTensor aclnnClampTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 161 aclnnClippedSwiglu aclnnClippedSwigluGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: P) }
+operator! { 162 aclnnClippedSwigluGrad aclnnClippedSwigluGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: f64, a7: Bool, a8: P) }
+operator! { 163 aclnnClippedSwigluV2 aclnnClippedSwigluV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: i64, a8: P) }
+operator! { 164 aclnnCoalesceSparse aclnnCoalesceSparseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 165 aclnnComplex aclnnComplexGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 166 aclnnConfusionTranspose aclnnConfusionTransposeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 167 aclnnConstantPadNd aclnnConstantPadNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 168 aclnnConvDepthwise2d aclnnConvDepthwise2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i8) }
+operator! { 169 aclnnConvTbc aclnnConvTbcGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i8) }
+operator! { 170 aclnnConvTbcBackward aclnnConvTbcBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i8, a6: P, a7: P, a8: P) }
+operator! { 171 aclnnConvertWeightToINT4Pack aclnnConvertWeightToINT4PackGetWorkspaceSize (a0: P, a1: P) }
+operator! { 172 aclnnConvolution aclnnConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: P, a8: i64, a9: P, a10: i8) }
+operator! { 173 aclnnConvolutionBackward aclnnConvolutionBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i32, a10: P, a11: i8, a12: P, a13: P, a14: P) }
+operator! { 174 aclnnCos aclnnCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 175 aclnnCosh aclnnCoshGetWorkspaceSize (a0: P, a1: P) }
+operator! { 176 aclnnCrossEntropyLoss aclnnCrossEntropyLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: f64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 177 aclnnCrossEntropyLossGrad aclnnCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: f64, a10: P) }
+operator! { 178 aclnnCrossEntropySumExpAndIndexLogit aclnnCrossEntropySumExpAndIndexLogitGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 179 aclnnCtcLoss aclnnCtcLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: Bool, a6: P, a7: P) }
+operator! { 180 aclnnCtcLossBackward aclnnCtcLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: Bool, a9: P) }
+operator! { 181 aclnnCummax aclnnCummaxGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 182 aclnnCummin aclnnCumminGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 183 aclnnCumprod aclnnCumprodGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 184 aclnnCumsum aclnnCumsumGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
+operator! { 185 aclnnCumsumV2 aclnnCumsumV2GetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: Bool, a4: P) }
+operator! { 186 aclnnDataFormatDimMap aclnnDataFormatDimMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 187 aclnnDeepNorm aclnnDeepNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
+operator! { 188 aclnnDeepNormGrad aclnnDeepNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 189 aclnnDeformableConv2d aclnnDeformableConv2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: Bool, a11: P, a12: P) }
+operator! { 190 aclnnDeformableConv2dBackward aclnnDeformableConv2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: Bool, a12: P, a13: P, a14: P, a15: P) }
+operator! { 191 aclnnDequantBias aclnnDequantBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 192 aclnnDequantRopeQuantKvcache aclnnDequantRopeQuantKvcacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: Bool, a17: P, a18: P, a19: P, a20: P) }
+operator! { 193 aclnnDequantSituQuant aclnnDequantSituQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f32, a8: f32, a9: Bool, a10: P, a11: P, a12: P) }
+operator! { 194 aclnnDequantSwigluQuant aclnnDequantSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P, a10: P) }
+operator! { 195 aclnnDequantSwigluQuantV2 aclnnDequantSwigluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i64, a10: P, a11: i64, a12: i64, a13: f64, a14: f64, a15: f64, a16: P, a17: P) }
+operator! { 196 aclnnDiag aclnnDiagGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 197 aclnnDiagFlat aclnnDiagFlatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 198 aclnnDiagPart aclnnDiagPartGetWorkspaceSize (a0: P, a1: P) }
+operator! { 199 aclnnDigamma aclnnDigammaGetWorkspaceSize (a0: P, a1: P) }
+operator! { 200 aclnnDistributeBarrier aclnnDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: i64) }
+operator! { 201 aclnnDistributeBarrierV2 aclnnDistributeBarrierV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 202 aclnnDiv aclnnDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 203 aclnnDivMod aclnnDivModGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 204 aclnnDivMods aclnnDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 205 aclnnDivV3 aclnnDivV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 206 aclnnDivs aclnnDivsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 207 aclnnDot aclnnDotGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 208 aclnnDropout aclnnDropoutGetWorkspaceSize (a0: P, a1: f64, a2: Bool, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 209 aclnnDropoutBackward aclnnDropoutBackwardGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 210 aclnnDropoutDoMask aclnnDropoutDoMaskGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 211 aclnnDropoutGenMask aclnnDropoutGenMaskGetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: P) }
+operator! { 212 aclnnDropoutGenMaskV2 aclnnDropoutGenMaskV2GetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: i32, a5: P) }
+operator! { 213 aclnnDropoutGenMaskV2Tensor aclnnDropoutGenMaskV2TensorGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P, a4: i64, a5: i32, a6: P) }
+operator! { 214 aclnnDropoutV3 aclnnDropoutV3GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 215 aclnnDropoutV3Grad aclnnDropoutV3GradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 216 aclnnDualLevelQuantMatmulWeightNz aclnnDualLevelQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: Bool, a9: i64, a10: i64, a11: P) }
+operator! { 217 aclnnDynamicBlockMxQuant aclnnDynamicBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 218 aclnnDynamicBlockQuant aclnnDynamicBlockQuantGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 219 aclnnDynamicBlockQuantV2 aclnnDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 220 aclnnDynamicDualLevelMxQuant aclnnDynamicDualLevelMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P) }
+operator! { 221 aclnnDynamicMxQuant aclnnDynamicMxQuantGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 222 aclnnDynamicMxQuantV2 aclnnDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 223 aclnnDynamicMxQuantV3 aclnnDynamicMxQuantV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: f64, a8: P, a9: P) }
+operator! { 224 aclnnDynamicMxQuantWithDualAxis aclnnDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P, a5: P, a6: P, a7: P) }
+operator! { 225 aclnnDynamicMxQuantWithDualAxisV2 aclnnDynamicMxQuantWithDualAxisV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P, a8: P) }
+operator! { 226 aclnnDynamicQuant aclnnDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 227 aclnnDynamicQuantV2 aclnnDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 228 aclnnDynamicQuantV3 aclnnDynamicQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P, a8: P) }
+operator! { 229 aclnnDynamicQuantV4 aclnnDynamicQuantV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: f32, a7: P, a8: P, a9: P) }
+operator! { 230 aclnnEinsum aclnnEinsumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 231 aclnnElasticReceivableInfoCollect aclnnElasticReceivableInfoCollectGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 232 aclnnElasticReceivableTest aclnnElasticReceivableTestGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 233 aclnnElu aclnnEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 234 aclnnEluBackward aclnnEluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P) }
+operator! { 235 aclnnEluV2 aclnnEluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 236 aclnnEmbedding aclnnEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 237 aclnnEmbeddingBag aclnnEmbeddingBagGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i64, a5: Bool, a6: P, a7: Bool, a8: i64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 238 aclnnEmbeddingDenseBackward aclnnEmbeddingDenseBackwardGetWorkspaceSize (a0: P, a1: P, a2: u64, a3: u64, a4: Bool, a5: P) }
+operator! { 239 aclnnEmbeddingDenseGrad aclnnEmbeddingDenseGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 240 aclnnEmbeddingRenorm aclnnEmbeddingRenormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64) }
+operator! { 241 aclnnEqScalar aclnnEqScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 242 aclnnEqTensor aclnnEqTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 243 aclnnEqual aclnnEqualGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 244 aclnnErf aclnnErfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 245 aclnnErfc aclnnErfcGetWorkspaceSize (a0: P, a1: P) }
+operator! { 246 aclnnErfinv aclnnErfinvGetWorkspaceSize (a0: P, a1: P) }
+operator! { 247 aclnnExp aclnnExpGetWorkspaceSize (a0: P, a1: P) }
+operator! { 248 aclnnExp2 aclnnExp2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 249 aclnnExpSegsum aclnnExpSegsumGetWorkspaceSize (a0: P, a1: P) }
+operator! { 250 aclnnExpSegsumBackward aclnnExpSegsumBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 251 aclnnExpand aclnnExpandGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 252 aclnnExpandIntoJaggedPermute aclnnExpandIntoJaggedPermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 253 aclnnExpandv aclnnExpandvGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 254 aclnnExpm1 aclnnExpm1GetWorkspaceSize (a0: P, a1: P) }
+operator! { 255 aclnnEye aclnnEyeGetWorkspaceSize (a0: i64, a1: i64, a2: P) }
+operator! { 256 aclnnFFN aclnnFFNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: P) }
+operator! { 257 aclnnFFNV2 aclnnFFNV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
+operator! { 258 aclnnFFNV3 aclnnFFNV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
+operator! { 259 aclnnFakeQuantPerChannelAffineCachemask aclnnFakeQuantPerChannelAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 260 aclnnFakeQuantPerTensorAffineCachemask aclnnFakeQuantPerTensorAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 261 aclnnFastBatchNormBackward aclnnFastBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: i32, a11: P, a12: P, a13: P) }
+operator! { 262 aclnnFastGelu aclnnFastGeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 263 aclnnFastGeluBackward aclnnFastGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 264 aclnnFastGeluV2 aclnnFastGeluV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 265 aclnnFastLayerNorm aclnnFastLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 266 aclnnFatreluMul aclnnFatreluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 267 aclnnFlashAttentionScore aclnnFlashAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: i64, a11: i64, a12: i64, a13: P, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 268 aclnnFlashAttentionScoreGrad aclnnFlashAttentionScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: f64, a14: f64, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 269 aclnnFlashAttentionScoreGradV2 aclnnFlashAttentionScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: i64, a24: P, a25: P, a26: P, a27: P) }
+operator! { 270 aclnnFlashAttentionScoreV2 aclnnFlashAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: P, a20: P, a21: P, a22: P) }
+operator! { 271 aclnnFlashAttentionUnpaddingScoreGrad aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
+operator! { 272 aclnnFlashAttentionUnpaddingScoreGradV2 aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: f64, a18: f64, a19: i64, a20: i64, a21: i64, a22: P, a23: i64, a24: i64, a25: i64, a26: P, a27: P, a28: P, a29: P) }
+operator! { 273 aclnnFlashAttentionUnpaddingScoreGradV3 aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: i64, a22: i64, a23: i64, a24: P, a25: i64, a26: i64, a27: i64, a28: P, a29: P, a30: P, a31: P, a32: P, a33: P) }
+operator! { 274 aclnnFlashAttentionUnpaddingScoreGradV4 aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P) }
+operator! { 275 aclnnFlashAttentionVarLenScore aclnnFlashAttentionVarLenScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P) }
+operator! { 276 aclnnFlashAttentionVarLenScoreV2 aclnnFlashAttentionVarLenScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: f64, a14: i64, a15: i64, a16: i64, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 277 aclnnFlashAttentionVarLenScoreV3 aclnnFlashAttentionVarLenScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: f64, a15: f64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
+operator! { 278 aclnnFlashAttentionVarLenScoreV4 aclnnFlashAttentionVarLenScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P) }
+operator! { 279 aclnnFlatQuant aclnnFlatQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P) }
+operator! { 280 aclnnFlatQuantV2 aclnnFlatQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P) }
+operator! { 281 aclnnFlatQuantV3 aclnnFlatQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: i64, a7: P, a8: P) }
+operator! { 282 aclnnFlatten aclnnFlattenGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 283 aclnnFlip aclnnFlipGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 284 aclnnFloor aclnnFloorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 285 aclnnFloorDiv aclnnFloorDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 286 aclnnFloorDivide aclnnFloorDivideGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 287 aclnnFloorDivides aclnnFloorDividesGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 288 aclnnFmodScalar aclnnFmodScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 289 aclnnFmodTensor aclnnFmodTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 290 aclnnForeachACosInplace aclnnForeachACosInplaceGetWorkspaceSize (a0: P) }
+operator! { 291 aclnnForeachAbs aclnnForeachAbsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 292 aclnnForeachAcos aclnnForeachAcosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 293 aclnnForeachAddList aclnnForeachAddListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 294 aclnnForeachAddListInplace aclnnForeachAddListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 295 aclnnForeachAddListV2 aclnnForeachAddListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 296 aclnnForeachAddScalar aclnnForeachAddScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 297 aclnnForeachAddScalarList aclnnForeachAddScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 298 aclnnForeachAddScalarV2 aclnnForeachAddScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 299 aclnnForeachAddcdivList aclnnForeachAddcdivListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 300 aclnnForeachAddcdivScalar aclnnForeachAddcdivScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 301 aclnnForeachAddcdivScalarList aclnnForeachAddcdivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 302 aclnnForeachAddcdivScalarV2 aclnnForeachAddcdivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 303 aclnnForeachAddcmulList aclnnForeachAddcmulListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 304 aclnnForeachAddcmulScalar aclnnForeachAddcmulScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 305 aclnnForeachAddcmulScalarList aclnnForeachAddcmulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 306 aclnnForeachAddcmulScalarV2 aclnnForeachAddcmulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 307 aclnnForeachAsin aclnnForeachAsinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 308 aclnnForeachAtan aclnnForeachAtanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 309 aclnnForeachCopy aclnnForeachCopyGetWorkspaceSize (a0: P, a1: P) }
+operator! { 310 aclnnForeachCos aclnnForeachCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 311 aclnnForeachCosh aclnnForeachCoshGetWorkspaceSize (a0: P, a1: P) }
+operator! { 312 aclnnForeachDivList aclnnForeachDivListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 313 aclnnForeachDivListInplace aclnnForeachDivListInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 314 aclnnForeachDivScalar aclnnForeachDivScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 315 aclnnForeachDivScalarList aclnnForeachDivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 316 aclnnForeachDivScalarV2 aclnnForeachDivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 317 aclnnForeachErf aclnnForeachErfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 318 aclnnForeachErfc aclnnForeachErfcGetWorkspaceSize (a0: P, a1: P) }
+operator! { 319 aclnnForeachExp aclnnForeachExpGetWorkspaceSize (a0: P, a1: P) }
+operator! { 320 aclnnForeachExpm1 aclnnForeachExpm1GetWorkspaceSize (a0: P, a1: P) }
+operator! { 321 aclnnForeachLerpList aclnnForeachLerpListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 322 aclnnForeachLerpScalar aclnnForeachLerpScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 323 aclnnForeachLog aclnnForeachLogGetWorkspaceSize (a0: P, a1: P) }
+operator! { 324 aclnnForeachLog10 aclnnForeachLog10GetWorkspaceSize (a0: P, a1: P) }
+operator! { 325 aclnnForeachLog1p aclnnForeachLog1pGetWorkspaceSize (a0: P, a1: P) }
+operator! { 326 aclnnForeachLog2 aclnnForeachLog2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 327 aclnnForeachLogInplace aclnnForeachLogInplaceGetWorkspaceSize (a0: P) }
+operator! { 328 aclnnForeachMaximumList aclnnForeachMaximumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 329 aclnnForeachMaximumScalar aclnnForeachMaximumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 330 aclnnForeachMaximumScalarList aclnnForeachMaximumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 331 aclnnForeachMaximumScalarV2 aclnnForeachMaximumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 332 aclnnForeachMinimumList aclnnForeachMinimumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 333 aclnnForeachMinimumScalar aclnnForeachMinimumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 334 aclnnForeachMinimumScalarList aclnnForeachMinimumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 335 aclnnForeachMinimumScalarV2 aclnnForeachMinimumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 336 aclnnForeachMulList aclnnForeachMulListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 337 aclnnForeachMulListInplace aclnnForeachMulListInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 338 aclnnForeachMulScalar aclnnForeachMulScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 339 aclnnForeachMulScalarInplace aclnnForeachMulScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 340 aclnnForeachMulScalarList aclnnForeachMulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 341 aclnnForeachMulScalarV2 aclnnForeachMulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 342 aclnnForeachNeg aclnnForeachNegGetWorkspaceSize (a0: P, a1: P) }
+operator! { 343 aclnnForeachNonFiniteCheckAndUnscale aclnnForeachNonFiniteCheckAndUnscaleGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 344 aclnnForeachNorm aclnnForeachNormGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 345 aclnnForeachPowList aclnnForeachPowListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 346 aclnnForeachPowScalar aclnnForeachPowScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 347 aclnnForeachPowScalarAndTensor aclnnForeachPowScalarAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 348 aclnnForeachPowScalarList aclnnForeachPowScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 349 aclnnForeachPowScalarV2 aclnnForeachPowScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 350 aclnnForeachReciprocal aclnnForeachReciprocalGetWorkspaceSize (a0: P, a1: P) }
+operator! { 351 aclnnForeachRoundOffNumber aclnnForeachRoundOffNumberGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 352 aclnnForeachRoundOffNumberV2 aclnnForeachRoundOffNumberV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 353 aclnnForeachSigmoid aclnnForeachSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 354 aclnnForeachSign aclnnForeachSignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 355 aclnnForeachSin aclnnForeachSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 356 aclnnForeachSinh aclnnForeachSinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 357 aclnnForeachSqrt aclnnForeachSqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 358 aclnnForeachSubList aclnnForeachSubListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 359 aclnnForeachSubListInplace aclnnForeachSubListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 360 aclnnForeachSubListV2 aclnnForeachSubListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 361 aclnnForeachSubScalar aclnnForeachSubScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 362 aclnnForeachSubScalarInplace aclnnForeachSubScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 363 aclnnForeachSubScalarList aclnnForeachSubScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 364 aclnnForeachSubScalarV2 aclnnForeachSubScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 365 aclnnForeachTan aclnnForeachTanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 366 aclnnForeachTanh aclnnForeachTanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 367 aclnnForeachZeroInplace aclnnForeachZeroInplaceGetWorkspaceSize (a0: P) }
+operator! { 368 aclnnFrac aclnnFracGetWorkspaceSize (a0: P, a1: P) }
+operator! { 369 aclnnFresnelCos aclnnFresnelCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 370 aclnnFresnelSin aclnnFresnelSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 371 aclnnFusedAdamw aclnnFusedAdamwGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: f64, a11: f64, a12: f64, a13: Bool, a14: Bool) }
+operator! { 372 aclnnFusedAddRmsNorm aclnnFusedAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 373 aclnnFusedBiasLeakyRelu aclnnFusedBiasLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
+operator! { 374 aclnnFusedCrossEntropyLossWithMaxSum aclnnFusedCrossEntropyLossWithMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 375 aclnnFusedInferAttentionScore aclnnFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: i64, a18: f64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: Bool, a28: P, a29: P) }
+operator! { 376 aclnnFusedInferAttentionScoreV2 aclnnFusedInferAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: i64, a25: f64, a26: i64, a27: i64, a28: P, a29: i64, a30: i64, a31: i64, a32: i64, a33: i64, a34: Bool, a35: i64, a36: i64, a37: P, a38: P) }
+operator! { 377 aclnnFusedInferAttentionScoreV3 aclnnFusedInferAttentionScoreV3GetWorkspaceSize aclnnFusedInferAttentionScoreV3GetMaxWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: i64, a28: f64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: i64, a36: i64, a37: Bool, a38: i64, a39: i64, a40: P, a41: P) }
+operator! { 378 aclnnFusedInferAttentionScoreV4 aclnnFusedInferAttentionScoreV4GetWorkspaceSize aclnnFusedInferAttentionScoreV4GetMaxWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: i64, a30: f64, a31: i64, a32: i64, a33: P, a34: i64, a35: i64, a36: i64, a37: i64, a38: i64, a39: Bool, a40: i64, a41: i64, a42: i64, a43: P, a44: P) }
+operator! { 379 aclnnFusedLinearCrossEntropyLossGrad aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 380 aclnnFusedLinearOnlineMaxSum aclnnFusedLinearOnlineMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 381 aclnnFusedMatmul aclnnFusedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8, a6: P) }
+operator! { 382 aclnnFusedMatmulGelu aclnnFusedMatmulGeluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 383 aclnnFusedMulAddN aclnnFusedMulAddNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 384 aclnnFusedPatchMlp aclnnFusedPatchMlpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 385 aclnnFusedQuantMatmul aclnnFusedQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
+operator! { 386 aclnnFusedQuantMatmulWeightNz aclnnFusedQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
+operator! { 387 aclnnFusedSgd aclnnFusedSgdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: f32, a6: f32, a7: f32, a8: Bool, a9: Bool, a10: Bool) }
+operator! { 388 aclnnGRU aclnnGRUGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P) }
+operator! { 389 aclnnGRUBackward aclnnGRUBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: i64, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
+operator! { 390 aclnnGather aclnnGatherGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 391 aclnnGatherNd aclnnGatherNdGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 392 aclnnGatherV2 aclnnGatherV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 393 aclnnGatherV3 aclnnGatherV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: P) }
+operator! { 394 aclnnGaussianBlur aclnnGaussianBlurGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: i64, a5: P) [P, P, f64, f64, i64, P] }
+operator! { 395 aclnnGaussianNllLoss aclnnGaussianNllLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P, a6: P) }
+operator! { 396 aclnnGaussianNllLossGrad aclnnGaussianNllLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: f32, a6: P, a7: P, a8: P) }
+operator! { 397 aclnnGcd aclnnGcdGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 398 aclnnGeGlu aclnnGeGluGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P) }
+operator! { 399 aclnnGeGluBackward aclnnGeGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P) }
+operator! { 400 aclnnGeGluV3 aclnnGeGluV3GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 401 aclnnGeGluV3Backward aclnnGeGluV3BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
+operator! { 402 aclnnGeScalar aclnnGeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 403 aclnnGeTensor aclnnGeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 404 aclnnGelu aclnnGeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 405 aclnnGeluBackward aclnnGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 406 aclnnGeluBackwardV2 aclnnGeluBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 407 aclnnGeluMul aclnnGeluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 408 aclnnGeluQuant aclnnGeluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
+operator! { 409 aclnnGeluV2 aclnnGeluV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 410 aclnnGemm aclnnGemmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: f32, a5: i64, a6: i64, a7: P, a8: i8) }
+operator! { 411 aclnnGemmaRmsNorm aclnnGemmaRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 412 aclnnGer aclnnGerGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 413 aclnnGlobalAveragePool aclnnGlobalAveragePoolGetWorkspaceSize (a0: P, a1: P) }
+operator! { 414 aclnnGlobalMaxPool aclnnGlobalMaxPoolGetWorkspaceSize (a0: P, a1: P) }
+operator! { 415 aclnnGlu aclnnGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 416 aclnnGluBackward aclnnGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 417 aclnnGridSampler2D aclnnGridSampler2DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 418 aclnnGridSampler2DBackward aclnnGridSampler2DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 419 aclnnGridSampler3D aclnnGridSampler3DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 420 aclnnGridSampler3DBackward aclnnGridSampler3DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 421 aclnnGroupNorm aclnnGroupNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 422 aclnnGroupNormBackward aclnnGroupNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 423 aclnnGroupNormSilu aclnnGroupNormSiluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 424 aclnnGroupNormSiluQuant aclnnGroupNormSiluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: Bool, a7: P, a8: P, a9: P) }
+operator! { 425 aclnnGroupNormSiluV2 aclnnGroupNormSiluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 426 aclnnGroupNormSwish aclnnGroupNormSwishGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: f64, a6: Bool, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 427 aclnnGroupNormSwishGrad aclnnGroupNormSwishGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: f64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P) }
+operator! { 428 aclnnGroupNormalizationGrad aclnnGroupNormalizationGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 429 aclnnGroupQuant aclnnGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: P) }
+operator! { 430 aclnnGroupedBiasAddGrad aclnnGroupedBiasAddGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 431 aclnnGroupedBiasAddGradV2 aclnnGroupedBiasAddGradV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 432 aclnnGroupedDynamicBlockQuant aclnnGroupedDynamicBlockQuantGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 433 aclnnGroupedDynamicBlockQuantV2 aclnnGroupedDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: f64, a9: P, a10: P) }
+operator! { 434 aclnnGroupedDynamicMxQuant aclnnGroupedDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 435 aclnnGroupedDynamicMxQuantV2 aclnnGroupedDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 436 aclnnGroupedDynamicMxQuantWithDualAxis aclnnGroupedDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: P, a7: P, a8: P, a9: P) }
+operator! { 437 aclnnGroupedMatMulAllReduce aclnnGroupedMatMulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
+operator! { 438 aclnnGroupedMatMulAlltoAllv aclnnGroupedMatMulAlltoAllvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P) }
+operator! { 439 aclnnGroupedMatmul aclnnGroupedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: P) }
+operator! { 440 aclnnGroupedMatmulAdd aclnnGroupedMatmulAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64) }
+operator! { 441 aclnnGroupedMatmulFinalizeRouting aclnnGroupedMatmulFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 442 aclnnGroupedMatmulFinalizeRoutingV2 aclnnGroupedMatmulFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P) }
+operator! { 443 aclnnGroupedMatmulFinalizeRoutingV3 aclnnGroupedMatmulFinalizeRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
+operator! { 444 aclnnGroupedMatmulFinalizeRoutingWeightNz aclnnGroupedMatmulFinalizeRoutingWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 445 aclnnGroupedMatmulFinalizeRoutingWeightNzV2 aclnnGroupedMatmulFinalizeRoutingWeightNzV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
+operator! { 446 aclnnGroupedMatmulSwigluQuant aclnnGroupedMatmulSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 447 aclnnGroupedMatmulSwigluQuantWeightNZ aclnnGroupedMatmulSwigluQuantWeightNZGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 448 aclnnGroupedMatmulV2 aclnnGroupedMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 449 aclnnGroupedMatmulV3 aclnnGroupedMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 450 aclnnGroupedMatmulV4 aclnnGroupedMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P) }
+operator! { 451 aclnnGroupedMatmulV5 aclnnGroupedMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 452 aclnnGroupedMatmulWeightNz aclnnGroupedMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: P, a19: P, a20: P) }
+operator! { 453 aclnnGroupedQuantMax aclnnGroupedQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P) }
+operator! { 454 aclnnGtScalar aclnnGtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 455 aclnnGtTensor aclnnGtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 456 aclnnHardShrink aclnnHardShrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 457 aclnnHardshrink aclnnHardshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 458 aclnnHardshrinkBackward aclnnHardshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 459 aclnnHardsigmoid aclnnHardsigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 460 aclnnHardsigmoidBackward aclnnHardsigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 461 aclnnHardsigmoidV2 aclnnHardsigmoidV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 462 aclnnHardswish aclnnHardswishGetWorkspaceSize (a0: P, a1: P) }
+operator! { 463 aclnnHardswishBackward aclnnHardswishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 464 aclnnHardswishBackwardV2 aclnnHardswishBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 465 aclnnHardtanh aclnnHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 466 aclnnHardtanhBackward aclnnHardtanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 467 aclnnHeaviside aclnnHeavisideGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 468 aclnnHingeEmbeddingLoss aclnnHingeEmbeddingLossGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 469 aclnnHingeLoss aclnnHingeLossGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 470 aclnnHingeLossGrad aclnnHingeLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 471 aclnnHistc aclnnHistcGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 472 aclnnHuberLoss aclnnHuberLossGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 473 aclnnIm2col aclnnIm2colGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 474 aclnnIm2colBackward aclnnIm2colBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 475 aclnnIncreFlashAttention aclnnIncreFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: P, a9: i64, a10: P) }
+operator! { 476 aclnnIncreFlashAttentionV2 aclnnIncreFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: i64, a15: P) }
+operator! { 477 aclnnIncreFlashAttentionV3 aclnnIncreFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
+operator! { 478 aclnnIncreFlashAttentionV4 aclnnIncreFlashAttentionV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: f64, a17: P, a18: i64, a19: i64, a20: i64, a21: P) }
+operator! { 479 aclnnIndex aclnnIndexGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 480 aclnnIndexAdd aclnnIndexAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: P) }
+operator! { 481 aclnnIndexAddV2 aclnnIndexAddV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 482 aclnnIndexCopy aclnnIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 483 aclnnIndexFill aclnnIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 484 aclnnIndexFillTensor aclnnIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 485 aclnnIndexPutImpl aclnnIndexPutImplGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: Bool) }
+operator! { 486 aclnnIndexSelect aclnnIndexSelectGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 487 aclnnInnerDistributeBarrier aclnnInnerDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 488 aclnnInnerFusedInferAttentionScore aclnnInnerFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
+operator! { 489 aclnnInnerFusedInferAttentionScoreTensor aclnnInnerFusedInferAttentionScoreTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
+operator! { 490 aclnnInplaceAcos aclnnInplaceAcosGetWorkspaceSize (a0: P) }
+operator! { 491 aclnnInplaceAcosh aclnnInplaceAcoshGetWorkspaceSize (a0: P) }
+operator! { 492 aclnnInplaceAdd aclnnInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 493 aclnnInplaceAddRelu aclnnInplaceAddReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 494 aclnnInplaceAddRmsNorm aclnnInplaceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 495 aclnnInplaceAddV3 aclnnInplaceAddV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 496 aclnnInplaceAddbmm aclnnInplaceAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 497 aclnnInplaceAddcdiv aclnnInplaceAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 498 aclnnInplaceAddcmul aclnnInplaceAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 499 aclnnInplaceAddmm aclnnInplaceAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 500 aclnnInplaceAddr aclnnInplaceAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 501 aclnnInplaceAddrV2 aclnnInplaceAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 502 aclnnInplaceAdds aclnnInplaceAddsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 503 aclnnInplaceAsin aclnnInplaceAsinGetWorkspaceSize (a0: P) }
+operator! { 504 aclnnInplaceAsinh aclnnInplaceAsinhGetWorkspaceSize (a0: P) }
+operator! { 505 aclnnInplaceAtan aclnnInplaceAtanGetWorkspaceSize (a0: P) }
+operator! { 506 aclnnInplaceAtan2 aclnnInplaceAtan2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 507 aclnnInplaceAtanh aclnnInplaceAtanhGetWorkspaceSize (a0: P) }
+operator! { 508 aclnnInplaceBaddbmm aclnnInplaceBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 509 aclnnInplaceBernoulli aclnnInplaceBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 510 aclnnInplaceBernoulliTensor aclnnInplaceBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 511 aclnnInplaceBitwiseAndScalar aclnnInplaceBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 512 aclnnInplaceBitwiseAndTensor aclnnInplaceBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 513 aclnnInplaceBitwiseAndTensorOut aclnnInplaceBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P) }
+operator! { 514 aclnnInplaceBitwiseOrScalar aclnnInplaceBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 515 aclnnInplaceBitwiseOrTensor aclnnInplaceBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 516 aclnnInplaceBitwiseXorScalar aclnnInplaceBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 517 aclnnInplaceBitwiseXorTensor aclnnInplaceBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 518 aclnnInplaceCeil aclnnInplaceCeilGetWorkspaceSize (a0: P) }
+operator! { 519 aclnnInplaceCelu aclnnInplaceCeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 520 aclnnInplaceClampMax aclnnInplaceClampMaxGetWorkspaceSize (a0: P, a1: P) }
+operator! { 521 aclnnInplaceClampMaxTensor aclnnInplaceClampMaxTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 522 aclnnInplaceClampMinTensor aclnnInplaceClampMinTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 523 aclnnInplaceCopy aclnnInplaceCopyGetWorkspaceSize (a0: P, a1: P) }
+operator! { 524 aclnnInplaceCos aclnnInplaceCosGetWorkspaceSize (a0: P) }
+operator! { 525 aclnnInplaceCosh aclnnInplaceCoshGetWorkspaceSize (a0: P) }
+operator! { 526 aclnnInplaceCumprod aclnnInplaceCumprodGetWorkspaceSize (a0: P, a1: P) }
+operator! { 527 aclnnInplaceDiv aclnnInplaceDivGetWorkspaceSize (a0: P, a1: P) }
+operator! { 528 aclnnInplaceDivMod aclnnInplaceDivModGetWorkspaceSize (a0: P, a1: P, a2: i32) }
+operator! { 529 aclnnInplaceDivMods aclnnInplaceDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32) }
+operator! { 530 aclnnInplaceDivs aclnnInplaceDivsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 531 aclnnInplaceElu aclnnInplaceEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 532 aclnnInplaceEqScalar aclnnInplaceEqScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 533 aclnnInplaceEqTensor aclnnInplaceEqTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 534 aclnnInplaceErf aclnnInplaceErfGetWorkspaceSize (a0: P) }
+operator! { 535 aclnnInplaceErfc aclnnInplaceErfcGetWorkspaceSize (a0: P) }
+operator! { 536 aclnnInplaceErfinv aclnnInplaceErfinvGetWorkspaceSize (a0: P) }
+operator! { 537 aclnnInplaceExp aclnnInplaceExpGetWorkspaceSize (a0: P) }
+operator! { 538 aclnnInplaceExp2 aclnnInplaceExp2GetWorkspaceSize (a0: P) }
+operator! { 539 aclnnInplaceExpm1 aclnnInplaceExpm1GetWorkspaceSize (a0: P) }
+operator! { 540 aclnnInplaceFillDiagonal aclnnInplaceFillDiagonalGetWorkspaceSize (a0: P, a1: P, a2: Bool) }
+operator! { 541 aclnnInplaceFillScalar aclnnInplaceFillScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 542 aclnnInplaceFillTensor aclnnInplaceFillTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 543 aclnnInplaceFloor aclnnInplaceFloorGetWorkspaceSize (a0: P) }
+operator! { 544 aclnnInplaceFloorDivide aclnnInplaceFloorDivideGetWorkspaceSize (a0: P, a1: P) }
+operator! { 545 aclnnInplaceFloorDivides aclnnInplaceFloorDividesGetWorkspaceSize (a0: P, a1: P) }
+operator! { 546 aclnnInplaceFmodScalar aclnnInplaceFmodScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 547 aclnnInplaceFmodTensor aclnnInplaceFmodTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 548 aclnnInplaceFrac aclnnInplaceFracGetWorkspaceSize (a0: P) }
+operator! { 549 aclnnInplaceGeScalar aclnnInplaceGeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 550 aclnnInplaceGeTensor aclnnInplaceGeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 551 aclnnInplaceGtScalar aclnnInplaceGtScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 552 aclnnInplaceGtTensor aclnnInplaceGtTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 553 aclnnInplaceHardsigmoid aclnnInplaceHardsigmoidGetWorkspaceSize (a0: P) }
+operator! { 554 aclnnInplaceHardsigmoidV2 aclnnInplaceHardsigmoidV2GetWorkspaceSize (a0: P) }
+operator! { 555 aclnnInplaceHardswish aclnnInplaceHardswishGetWorkspaceSize (a0: P) }
+operator! { 556 aclnnInplaceHardtanh aclnnInplaceHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 557 aclnnInplaceIndexCopy aclnnInplaceIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 558 aclnnInplaceIndexFill aclnnInplaceIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 559 aclnnInplaceIndexFillTensor aclnnInplaceIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 560 aclnnInplaceLeScalar aclnnInplaceLeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 561 aclnnInplaceLeTensor aclnnInplaceLeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 562 aclnnInplaceLeakyRelu aclnnInplaceLeakyReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 563 aclnnInplaceLerp aclnnInplaceLerpGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 564 aclnnInplaceLerps aclnnInplaceLerpsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 565 aclnnInplaceLog aclnnInplaceLogGetWorkspaceSize (a0: P) }
+operator! { 566 aclnnInplaceLog10 aclnnInplaceLog10GetWorkspaceSize (a0: P) }
+operator! { 567 aclnnInplaceLog1p aclnnInplaceLog1pGetWorkspaceSize (a0: P) }
+operator! { 568 aclnnInplaceLog2 aclnnInplaceLog2GetWorkspaceSize (a0: P) }
+operator! { 569 aclnnInplaceLogicalAnd aclnnInplaceLogicalAndGetWorkspaceSize (a0: P, a1: P) }
+operator! { 570 aclnnInplaceLogicalNot aclnnInplaceLogicalNotGetWorkspaceSize (a0: P) }
+operator! { 571 aclnnInplaceLogicalOr aclnnInplaceLogicalOrGetWorkspaceSize (a0: P, a1: P) }
+operator! { 572 aclnnInplaceLtScalar aclnnInplaceLtScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 573 aclnnInplaceLtTensor aclnnInplaceLtTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 574 aclnnInplaceMaskedFillScalar aclnnInplaceMaskedFillScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 575 aclnnInplaceMaskedFillTensor aclnnInplaceMaskedFillTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 576 aclnnInplaceMaskedScatter aclnnInplaceMaskedScatterGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 577 aclnnInplaceMatmulAllReduceAddRmsNorm aclnnInplaceMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 578 aclnnInplaceMish aclnnInplaceMishGetWorkspaceSize (a0: P) }
+operator! { 579 aclnnInplaceMul aclnnInplaceMulGetWorkspaceSize (a0: P, a1: P) }
+operator! { 580 aclnnInplaceMuls aclnnInplaceMulsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 581 aclnnInplaceNanToNum aclnnInplaceNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32) }
+operator! { 582 aclnnInplaceNeScalar aclnnInplaceNeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 583 aclnnInplaceNeTensor aclnnInplaceNeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 584 aclnnInplaceNeg aclnnInplaceNegGetWorkspaceSize (a0: P) }
+operator! { 585 aclnnInplaceNormal aclnnInplaceNormalGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: i64, a4: i64) }
+operator! { 586 aclnnInplaceNormalTensor aclnnInplaceNormalTensorGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: P, a4: P, a5: i64) }
+operator! { 587 aclnnInplaceOne aclnnInplaceOneGetWorkspaceSize (a0: P) }
+operator! { 588 aclnnInplacePowTensorScalar aclnnInplacePowTensorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 589 aclnnInplacePowTensorTensor aclnnInplacePowTensorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 590 aclnnInplacePut aclnnInplacePutGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 591 aclnnInplaceQuantMatmulAllReduceAddRmsNorm aclnnInplaceQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P) }
+operator! { 592 aclnnInplaceQuantScatter aclnnInplaceQuantScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64) }
+operator! { 593 aclnnInplaceQuantScatterV2 aclnnInplaceQuantScatterV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
+operator! { 594 aclnnInplaceRReluWithNoise aclnnInplaceRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64) }
+operator! { 595 aclnnInplaceRandom aclnnInplaceRandomGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64) }
+operator! { 596 aclnnInplaceRandomTensor aclnnInplaceRandomTensorGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P, a5: i64) }
+operator! { 597 aclnnInplaceRandomWithoutFromTo aclnnInplaceRandomWithoutFromToGetWorkspaceSize (a0: P, a1: i64, a2: i64) }
+operator! { 598 aclnnInplaceRandomWithoutFromToTensor aclnnInplaceRandomWithoutFromToTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
+operator! { 599 aclnnInplaceReciprocal aclnnInplaceReciprocalGetWorkspaceSize (a0: P) }
+operator! { 600 aclnnInplaceRelu aclnnInplaceReluGetWorkspaceSize (a0: P) }
+operator! { 601 aclnnInplaceRemainderTensorScalar aclnnInplaceRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 602 aclnnInplaceRemainderTensorTensor aclnnInplaceRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 603 aclnnInplaceRenorm aclnnInplaceRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 604 aclnnInplaceRound aclnnInplaceRoundGetWorkspaceSize (a0: P) }
+operator! { 605 aclnnInplaceRoundDecimals aclnnInplaceRoundDecimalsGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 606 aclnnInplaceRsqrt aclnnInplaceRsqrtGetWorkspaceSize (a0: P) }
+operator! { 607 aclnnInplaceScatter aclnnInplaceScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
+operator! { 608 aclnnInplaceScatterReduce aclnnInplaceScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool) }
+operator! { 609 aclnnInplaceScatterUpdate aclnnInplaceScatterUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
+operator! { 610 aclnnInplaceScatterValue aclnnInplaceScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
+operator! { 611 aclnnInplaceSelu aclnnInplaceSeluGetWorkspaceSize (a0: P) }
+operator! { 612 aclnnInplaceSigmoid aclnnInplaceSigmoidGetWorkspaceSize (a0: P) }
+operator! { 613 aclnnInplaceSin aclnnInplaceSinGetWorkspaceSize (a0: P) }
+operator! { 614 aclnnInplaceSinc aclnnInplaceSincGetWorkspaceSize (a0: P) }
+operator! { 615 aclnnInplaceSinh aclnnInplaceSinhGetWorkspaceSize (a0: P) }
+operator! { 616 aclnnInplaceSqrt aclnnInplaceSqrtGetWorkspaceSize (a0: P) }
+operator! { 617 aclnnInplaceSub aclnnInplaceSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 618 aclnnInplaceSubs aclnnInplaceSubsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 619 aclnnInplaceTan aclnnInplaceTanGetWorkspaceSize (a0: P) }
+operator! { 620 aclnnInplaceTanh aclnnInplaceTanhGetWorkspaceSize (a0: P) }
+operator! { 621 aclnnInplaceThreshold aclnnInplaceThresholdGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 622 aclnnInplaceTril aclnnInplaceTrilGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 623 aclnnInplaceTriu aclnnInplaceTriuGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 624 aclnnInplaceTrunc aclnnInplaceTruncGetWorkspaceSize (a0: P) }
+operator! { 625 aclnnInplaceUniform aclnnInplaceUniformGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: u64, a4: u64) }
+operator! { 626 aclnnInplaceUniformTensor aclnnInplaceUniformTensorGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: P, a4: P, a5: u64) }
+operator! { 627 aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm aclnnInplaceWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P) }
+operator! { 628 aclnnInplaceXLogYScalarOther aclnnInplaceXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P) }
+operator! { 629 aclnnInplaceXLogYTensor aclnnInplaceXLogYTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 630 aclnnInplaceZero aclnnInplaceZeroGetWorkspaceSize (a0: P) }
+operator! { 631 aclnnInstanceNorm aclnnInstanceNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 632 aclnnInterleaveRope aclnnInterleaveRopeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 633 aclnnInverse aclnnInverseGetWorkspaceSize (a0: P, a1: P) }
+operator! { 634 aclnnIou aclnnIouGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: Bool, a5: P) }
+operator! { 635 aclnnIsClose aclnnIsCloseGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: Bool, a5: P) }
+operator! { 636 aclnnIsFinite aclnnIsFiniteGetWorkspaceSize (a0: P, a1: P) }
+operator! { 637 aclnnIsInScalarTensor aclnnIsInScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 638 aclnnIsInTensorScalar aclnnIsInTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 639 aclnnIsInf aclnnIsInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 640 aclnnIsNegInf aclnnIsNegInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 641 aclnnIsPosInf aclnnIsPosInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 642 aclnnKlDiv aclnnKlDivGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 643 aclnnKlDivBackward aclnnKlDivBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 644 aclnnKlDivTargetBackward aclnnKlDivTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 645 aclnnKthvalue aclnnKthvalueGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 646 aclnnKvRmsNormRopeCache aclnnKvRmsNormRopeCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: P, a13: Bool, a14: P, a15: P) }
+operator! { 647 aclnnKvRmsNormRopeCacheV2 aclnnKvRmsNormRopeCacheV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: P, a14: Bool, a15: P, a16: P) }
+operator! { 648 aclnnL1Loss aclnnL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 649 aclnnL1LossBackward aclnnL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 650 aclnnLSTM aclnnLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P) }
+operator! { 651 aclnnLayerNorm aclnnLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 652 aclnnLayerNormBackward aclnnLayerNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 653 aclnnLayerNormQuant aclnnLayerNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: f64, a7: P, a8: P) }
+operator! { 654 aclnnLayerNormWithImplMode aclnnLayerNormWithImplModeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P, a8: i32) }
+operator! { 655 aclnnLeScalar aclnnLeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 656 aclnnLeTensor aclnnLeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 657 aclnnLeakyRelu aclnnLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 658 aclnnLeakyReluBackward aclnnLeakyReluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 659 aclnnLeftShift aclnnLeftShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 660 aclnnLeftShifts aclnnLeftShiftsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 661 aclnnLerp aclnnLerpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 662 aclnnLerps aclnnLerpsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 663 aclnnLgamma aclnnLgammaGetWorkspaceSize (a0: P, a1: P) }
+operator! { 664 aclnnLinalgCholesky aclnnLinalgCholeskyGetWorkspaceSize (a0: P, a1: Bool, a2: P) }
+operator! { 665 aclnnLinalgCross aclnnLinalgCrossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 666 aclnnLinalgQr aclnnLinalgQrGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 667 aclnnLinalgVectorNorm aclnnLinalgVectorNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i32, a5: P) }
+operator! { 668 aclnnLinspace aclnnLinspaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 669 aclnnLog aclnnLogGetWorkspaceSize (a0: P, a1: P) }
+operator! { 670 aclnnLog10 aclnnLog10GetWorkspaceSize (a0: P, a1: P) }
+operator! { 671 aclnnLog1p aclnnLog1pGetWorkspaceSize (a0: P, a1: P) }
+operator! { 672 aclnnLog2 aclnnLog2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 673 aclnnLogAddExp aclnnLogAddExpGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 674 aclnnLogAddExp2 aclnnLogAddExp2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 675 aclnnLogSigmoid aclnnLogSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 676 aclnnLogSigmoidBackward aclnnLogSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 677 aclnnLogSigmoidForward aclnnLogSigmoidForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 678 aclnnLogSoftmax aclnnLogSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 679 aclnnLogSoftmaxBackward aclnnLogSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 680 aclnnLogSoftmaxV2 aclnnLogSoftmaxV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 681 aclnnLogSpace aclnnLogSpaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: P) }
+operator! { 682 aclnnLogSumExp aclnnLogSumExpGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 683 aclnnLogdet aclnnLogdetGetWorkspaceSize (a0: P, a1: P) }
+operator! { 684 aclnnLogicalAnd aclnnLogicalAndGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 685 aclnnLogicalNot aclnnLogicalNotGetWorkspaceSize (a0: P, a1: P) }
+operator! { 686 aclnnLogicalOr aclnnLogicalOrGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 687 aclnnLogicalXor aclnnLogicalXorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 688 aclnnLogit aclnnLogitGetWorkspaceSize (a0: P, a1: f64, a2: P) }
+operator! { 689 aclnnLogitGrad aclnnLogitGradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 690 aclnnLpLoss aclnnLpLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 691 aclnnLstmBackward aclnnLstmBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: Bool, a15: i64, a16: f64, a17: Bool, a18: Bool, a19: Bool, a20: P, a21: P, a22: P, a23: P, a24: P) }
+operator! { 692 aclnnLtScalar aclnnLtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 693 aclnnLtTensor aclnnLtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 694 aclnnMaskedScale aclnnMaskedScaleGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 695 aclnnMaskedSelect aclnnMaskedSelectGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 696 aclnnMaskedSoftmaxWithRelPosBias aclnnMaskedSoftmaxWithRelPosBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P) }
+operator! { 697 aclnnMatmul aclnnMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 698 aclnnMatmulAllReduce aclnnMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
+operator! { 699 aclnnMatmulAllReduceAddRmsNorm aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P, a11: P) }
+operator! { 700 aclnnMatmulAllReduceV2 aclnnMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: P) }
+operator! { 701 aclnnMatmulCompress aclnnMatmulCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 702 aclnnMatmulCompressDequant aclnnMatmulCompressDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i32, a7: P, a8: P) }
+operator! { 703 aclnnMatmulEmuSplitWeight aclnnMatmulEmuSplitWeightGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: i8) }
+operator! { 704 aclnnMatmulReduceScatter aclnnMatmulReduceScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
+operator! { 705 aclnnMatmulWeightNz aclnnMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 706 aclnnMax aclnnMaxGetWorkspaceSize (a0: P, a1: P) }
+operator! { 707 aclnnMaxDim aclnnMaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 708 aclnnMaxN aclnnMaxNGetWorkspaceSize (a0: P, a1: P) }
+operator! { 709 aclnnMaxPool aclnnMaxPoolGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: i64, a7: P) }
+operator! { 710 aclnnMaxPool2dWithIndices aclnnMaxPool2dWithIndicesGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 711 aclnnMaxPool2dWithIndicesBackward aclnnMaxPool2dWithIndicesBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 712 aclnnMaxPool2dWithMask aclnnMaxPool2dWithMaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 713 aclnnMaxPool2dWithMaskBackward aclnnMaxPool2dWithMaskBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 714 aclnnMaxPool3D aclnnMaxPool3DGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
+operator! { 715 aclnnMaxPool3dWithArgmax aclnnMaxPool3dWithArgmaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 716 aclnnMaxPool3dWithArgmaxBackward aclnnMaxPool3dWithArgmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 717 aclnnMaxPoolV3 aclnnMaxPoolV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 718 aclnnMaxPoolingGrad aclnnMaxPoolingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 719 aclnnMaxUnpool2d aclnnMaxUnpool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 720 aclnnMaxUnpool2dBackward aclnnMaxUnpool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 721 aclnnMaxUnpool3d aclnnMaxUnpool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 722 aclnnMaxUnpool3dBackward aclnnMaxUnpool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 723 aclnnMaxV2 aclnnMaxV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 724 aclnnMaximum aclnnMaximumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 725 aclnnMean aclnnMeanGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 726 aclnnMeanV2 aclnnMeanV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 727 aclnnMedian aclnnMedianGetWorkspaceSize (a0: P, a1: P) }
+operator! { 728 aclnnMedianDim aclnnMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 729 aclnnMin aclnnMinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 730 aclnnMinDim aclnnMinDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 731 aclnnMinN aclnnMinNGetWorkspaceSize (a0: P, a1: P) }
+operator! { 732 aclnnMinimum aclnnMinimumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 733 aclnnMish aclnnMishGetWorkspaceSize (a0: P, a1: P) }
+operator! { 734 aclnnMishBackward aclnnMishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 735 aclnnMlaProlog aclnnMlaPrologGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P) }
+operator! { 736 aclnnMlaPrologV2 aclnnMlaPrologV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 737 aclnnMlaPrologV2WeightNz aclnnMlaPrologV2WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 738 aclnnMlaPrologV3 aclnnMlaPrologV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
+operator! { 739 aclnnMlaPrologV3WeightNz aclnnMlaPrologV3WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
+operator! { 740 aclnnMm aclnnMmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 741 aclnnModulate aclnnModulateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 742 aclnnModulateBackward aclnnModulateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 743 aclnnMoeComputeExpertTokens aclnnMoeComputeExpertTokensGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 744 aclnnMoeDistributeBufferReset aclnnMoeDistributeBufferResetGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 745 aclnnMoeDistributeCombine aclnnMoeDistributeCombineGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: P) }
+operator! { 746 aclnnMoeDistributeCombineAddRmsNorm aclnnMoeDistributeCombineAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: P, a29: f32, a30: P, a31: P, a32: P) }
+operator! { 747 aclnnMoeDistributeCombineAddRmsNormV2 aclnnMoeDistributeCombineAddRmsNormV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: i64, a32: i64, a33: P, a34: f32, a35: i64, a36: i64, a37: i64, a38: P, a39: P, a40: P) }
+operator! { 748 aclnnMoeDistributeCombineV2 aclnnMoeDistributeCombineV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: P, a27: P) }
+operator! { 749 aclnnMoeDistributeCombineV3 aclnnMoeDistributeCombineV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: P) }
+operator! { 750 aclnnMoeDistributeDispatch aclnnMoeDistributeDispatchGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P) }
+operator! { 751 aclnnMoeDistributeDispatchV2 aclnnMoeDistributeDispatchV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P) }
+operator! { 752 aclnnMoeDistributeDispatchV3 aclnnMoeDistributeDispatchV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P) }
+operator! { 753 aclnnMoeFinalizeRouting aclnnMoeFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 754 aclnnMoeFinalizeRoutingV2 aclnnMoeFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P) }
+operator! { 755 aclnnMoeFinalizeRoutingV2Grad aclnnMoeFinalizeRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P, a11: P) }
+operator! { 756 aclnnMoeGatingTopK aclnnMoeGatingTopKGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: Bool, a9: f64, a10: f64, a11: P, a12: P, a13: P) }
+operator! { 757 aclnnMoeGatingTopKSoftmax aclnnMoeGatingTopKSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 758 aclnnMoeGatingTopKSoftmaxV2 aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 759 aclnnMoeInitRouting aclnnMoeInitRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 760 aclnnMoeInitRoutingCustom aclnnMoeInitRoutingCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
+operator! { 761 aclnnMoeInitRoutingQuant aclnnMoeInitRoutingQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
+operator! { 762 aclnnMoeInitRoutingQuantV2 aclnnMoeInitRoutingQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: P, a13: P, a14: P, a15: P) }
+operator! { 763 aclnnMoeInitRoutingV2 aclnnMoeInitRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 764 aclnnMoeInitRoutingV2Grad aclnnMoeInitRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 765 aclnnMoeInitRoutingV3 aclnnMoeInitRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
+operator! { 766 aclnnMoeTokenPermute aclnnMoeTokenPermuteGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 767 aclnnMoeTokenPermuteGrad aclnnMoeTokenPermuteGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 768 aclnnMoeTokenPermuteWithRoutingMap aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 769 aclnnMoeTokenPermuteWithRoutingMapGrad aclnnMoeTokenPermuteWithRoutingMapGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: Bool, a7: P, a8: P) }
+operator! { 770 aclnnMoeTokenUnpermute aclnnMoeTokenUnpermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: P) }
+operator! { 771 aclnnMoeTokenUnpermuteGrad aclnnMoeTokenUnpermuteGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 772 aclnnMoeTokenUnpermuteWithRoutingMap aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 773 aclnnMoeUpdateExpert aclnnMoeUpdateExpertGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 774 aclnnMrgbaCustom aclnnMrgbaCustomGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 775 aclnnMseLoss aclnnMseLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 776 aclnnMseLossBackward aclnnMseLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 777 aclnnMseLossGrad aclnnMseLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 778 aclnnMseLossOut aclnnMseLossOutGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 779 aclnnMul aclnnMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 780 aclnnMulNoNan aclnnMulNoNanGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 781 aclnnMuls aclnnMulsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 782 aclnnMultiScaleDeformableAttentionGrad aclnnMultiScaleDeformableAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 783 aclnnMultiScaleDeformableAttnFunction aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 784 aclnnMultilabelMarginLoss aclnnMultilabelMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 785 aclnnMultinomial aclnnMultinomialGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i64, a4: i64, a5: P) }
+operator! { 786 aclnnMultinomialTensor aclnnMultinomialTensorGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 787 aclnnMv aclnnMvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 788 aclnnMxToBlockMxQuant aclnnMxToBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 789 aclnnNLLLoss aclnnNLLLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 790 aclnnNLLLoss2d aclnnNLLLoss2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 791 aclnnNLLLoss2dBackward aclnnNLLLoss2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 792 aclnnNLLLossBackward aclnnNLLLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 793 aclnnNanMedian aclnnNanMedianGetWorkspaceSize (a0: P, a1: P) }
+operator! { 794 aclnnNanMedianDim aclnnNanMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 795 aclnnNanToNum aclnnNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32, a4: P) }
+operator! { 796 aclnnNdtri aclnnNdtriGetWorkspaceSize (a0: P, a1: P) }
+operator! { 797 aclnnNeScalar aclnnNeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 798 aclnnNeTensor aclnnNeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 799 aclnnNeg aclnnNegGetWorkspaceSize (a0: P, a1: P) }
+operator! { 800 aclnnNonMaxSuppression aclnnNonMaxSuppressionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: P) }
+operator! { 801 aclnnNonzero aclnnNonzeroGetWorkspaceSize (a0: P, a1: P) }
+operator! { 802 aclnnNonzeroV2 aclnnNonzeroV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 803 aclnnNorm aclnnNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 804 aclnnNormalFloatFloat aclnnNormalFloatFloatGetWorkspaceSize (a0: f32, a1: f32, a2: i64, a3: i64, a4: P) }
+operator! { 805 aclnnNormalFloatTensor aclnnNormalFloatTensorGetWorkspaceSize (a0: f32, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 806 aclnnNormalTensorFloat aclnnNormalTensorFloatGetWorkspaceSize (a0: P, a1: f32, a2: i64, a3: i64, a4: P) }
+operator! { 807 aclnnNormalTensorTensor aclnnNormalTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 808 aclnnNpuFormatCast aclnnNpuFormatCastGetWorkspaceSize (a0: P, a1: P) }
+operator! { 809 aclnnNsaCompress aclnnNsaCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P) }
+operator! { 810 aclnnNsaCompressAttention aclnnNsaCompressAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 811 aclnnNsaCompressAttentionInfer aclnnNsaCompressAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: P, a20: P) }
+operator! { 812 aclnnNsaCompressGrad aclnnNsaCompressGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P, a9: P) }
+operator! { 813 aclnnNsaCompressWithCache aclnnNsaCompressWithCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P) }
+operator! { 814 aclnnNsaSelectedAttention aclnnNsaSelectedAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P, a15: P) }
+operator! { 815 aclnnNsaSelectedAttentionGrad aclnnNsaSelectedAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: P, a18: P, a19: P) }
+operator! { 816 aclnnNsaSelectedAttentionInfer aclnnNsaSelectedAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: f64, a15: i64, a16: P) }
+operator! { 817 aclnnOneHot aclnnOneHotGetWorkspaceSize (a0: P, a1: i32, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 818 aclnnPdist aclnnPdistGetWorkspaceSize (a0: P, a1: f32, a2: P) }
+operator! { 819 aclnnPdistForward aclnnPdistForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 820 aclnnPermute aclnnPermuteGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 821 aclnnPolar aclnnPolarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 822 aclnnPow2 aclnnPow2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 823 aclnnPowScalarTensor aclnnPowScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 824 aclnnPowTensorScalar aclnnPowTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 825 aclnnPowTensorTensor aclnnPowTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 826 aclnnPrecisionCompare aclnnPrecisionCompareGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 827 aclnnPrelu aclnnPreluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 828 aclnnPreluBackward aclnnPreluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 829 aclnnProd aclnnProdGetWorkspaceSize (a0: P, a1: i32, a2: P) }
+operator! { 830 aclnnProdDim aclnnProdDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i32, a4: P) }
+operator! { 831 aclnnPromptFlashAttention aclnnPromptFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: i64, a9: i64, a10: P, a11: i64, a12: P) }
+operator! { 832 aclnnPromptFlashAttentionV2 aclnnPromptFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: P) }
+operator! { 833 aclnnPromptFlashAttentionV3 aclnnPromptFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
+operator! { 834 aclnnQr aclnnQrGetWorkspaceSize (a0: P, a1: Bool, a2: P, a3: P) }
+operator! { 835 aclnnQuantBatchMatmulInplaceAdd aclnnQuantBatchMatmulInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64) }
+operator! { 836 aclnnQuantConvolution aclnnQuantConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
+operator! { 837 aclnnQuantConvolutionWeightNz aclnnQuantConvolutionWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
+operator! { 838 aclnnQuantGroupedMatmulDequant aclnnQuantGroupedMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: P) }
+operator! { 839 aclnnQuantMatmul aclnnQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P) }
+operator! { 840 aclnnQuantMatmulActivationQuantWeightNz aclnnQuantMatmulActivationQuantWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: P) }
+operator! { 841 aclnnQuantMatmulAllReduce aclnnQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
+operator! { 842 aclnnQuantMatmulAllReduceAddRmsNorm aclnnQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P, a12: P) }
+operator! { 843 aclnnQuantMatmulAllReduceV2 aclnnQuantMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 844 aclnnQuantMatmulAllReduceV3 aclnnQuantMatmulAllReduceV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: P) }
+operator! { 845 aclnnQuantMatmulAllReduceV4 aclnnQuantMatmulAllReduceV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: P) }
+operator! { 846 aclnnQuantMatmulDequant aclnnQuantMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P) }
+operator! { 847 aclnnQuantMatmulReduceSumWeightNz aclnnQuantMatmulReduceSumWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P, a13: Bool, a14: P) }
+operator! { 848 aclnnQuantMatmulV2 aclnnQuantMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
+operator! { 849 aclnnQuantMatmulV3 aclnnQuantMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: P) }
+operator! { 850 aclnnQuantMatmulV4 aclnnQuantMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: Bool, a8: P) }
+operator! { 851 aclnnQuantMatmulV5 aclnnQuantMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
+operator! { 852 aclnnQuantMatmulWeightNz aclnnQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
+operator! { 853 aclnnQuantMax aclnnQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P) }
+operator! { 854 aclnnQuantize aclnnQuantizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: i32, a5: P) }
+operator! { 855 aclnnQuantizedBatchNorm aclnnQuantizedBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f32, a10: P) }
+operator! { 856 aclnnRReluWithNoise aclnnRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64, a7: P) }
+operator! { 857 aclnnRandperm aclnnRandpermGetWorkspaceSize (a0: i64, a1: i64, a2: i64, a3: P) }
+operator! { 858 aclnnRange aclnnRangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 859 aclnnRasterizer aclnnRasterizerGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: i64, a7: P, a8: P) }
+operator! { 860 aclnnReal aclnnRealGetWorkspaceSize (a0: P, a1: P) }
+operator! { 861 aclnnRealDiv aclnnRealDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 862 aclnnReciprocal aclnnReciprocalGetWorkspaceSize (a0: P, a1: P) }
+operator! { 863 aclnnReduceLogSum aclnnReduceLogSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 864 aclnnReduceMinV2 aclnnReduceMinV2GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 865 aclnnReduceNansum aclnnReduceNansumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 866 aclnnReduceSum aclnnReduceSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 867 aclnnReflectionPad1d aclnnReflectionPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 868 aclnnReflectionPad1dBackward aclnnReflectionPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 869 aclnnReflectionPad2d aclnnReflectionPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 870 aclnnReflectionPad2dBackward aclnnReflectionPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 871 aclnnReflectionPad3d aclnnReflectionPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 872 aclnnReflectionPad3dBackward aclnnReflectionPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 873 aclnnRelu aclnnReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 874 aclnnReluGradV3 aclnnReluGradV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 875 aclnnReluGradV4 aclnnReluGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 876 aclnnReluV3 aclnnReluV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 877 aclnnRemainderScalarTensor aclnnRemainderScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 878 aclnnRemainderTensorScalar aclnnRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 879 aclnnRemainderTensorTensor aclnnRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 880 aclnnRenorm aclnnRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 881 aclnnRepeat aclnnRepeatGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 882 aclnnRepeatInterleave aclnnRepeatInterleaveGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 883 aclnnRepeatInterleaveGrad aclnnRepeatInterleaveGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 884 aclnnRepeatInterleaveInt aclnnRepeatInterleaveIntGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 885 aclnnRepeatInterleaveIntWithDim aclnnRepeatInterleaveIntWithDimGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: P) }
+operator! { 886 aclnnRepeatInterleaveTensor aclnnRepeatInterleaveTensorGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 887 aclnnRepeatInterleaveWithDim aclnnRepeatInterleaveWithDimGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 888 aclnnReplicationPad1d aclnnReplicationPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 889 aclnnReplicationPad1dBackward aclnnReplicationPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 890 aclnnReplicationPad2d aclnnReplicationPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 891 aclnnReplicationPad2dBackward aclnnReplicationPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 892 aclnnReplicationPad3d aclnnReplicationPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 893 aclnnReplicationPad3dBackward aclnnReplicationPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 894 aclnnResize aclnnResizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 895 aclnnRgb2yuv422 aclnnRgb2yuv422GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 896 aclnnRightShift aclnnRightShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 897 aclnnRingAttentionUpdate aclnnRingAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 898 aclnnRingAttentionUpdateV2 aclnnRingAttentionUpdateV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
+operator! { 899 aclnnRmsNorm aclnnRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 900 aclnnRmsNormDynamicMxQuant aclnnRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P, a6: i64, a7: Bool, a8: P, a9: P, a10: P) }
+operator! { 901 aclnnRmsNormDynamicQuant aclnnRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: P) }
+operator! { 902 aclnnRmsNormGrad aclnnRmsNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 903 aclnnRmsNormGradQuant aclnnRmsNormGradQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P) }
+operator! { 904 aclnnRmsNormQuant aclnnRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
+operator! { 905 aclnnRmsNormQuantV3 aclnnRmsNormQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: Bool, a8: P, a9: P) }
+operator! { 906 aclnnRoiAlign aclnnRoiAlignGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i32, a7: f32, a8: P) }
+operator! { 907 aclnnRoiAlignV2 aclnnRoiAlignV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: i64, a6: Bool, a7: P) }
+operator! { 908 aclnnRoiAlignV2Backward aclnnRoiAlignV2BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f32, a6: i64, a7: Bool, a8: P) }
+operator! { 909 aclnnRoiPoolingGradWithArgMax aclnnRoiPoolingGradWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: f64) }
+operator! { 910 aclnnRoiPoolingWithArgMax aclnnRoiPoolingWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: f32, a6: P, a7: P) }
+operator! { 911 aclnnRoll aclnnRollGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 912 aclnnRopeWithSinCosCache aclnnRopeWithSinCosCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: Bool, a7: P, a8: P) }
+operator! { 913 aclnnRotaryPositionEmbedding aclnnRotaryPositionEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 914 aclnnRotaryPositionEmbeddingGrad aclnnRotaryPositionEmbeddingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: P) }
+operator! { 915 aclnnRotateQuant aclnnRotateQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i64, a6: f64, a7: Bool, a8: P, a9: P) }
+operator! { 916 aclnnRound aclnnRoundGetWorkspaceSize (a0: P, a1: P) }
+operator! { 917 aclnnRoundDecimals aclnnRoundDecimalsGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 918 aclnnRsqrt aclnnRsqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 919 aclnnRsub aclnnRsubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 920 aclnnRsubs aclnnRsubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 921 aclnnSWhere aclnnSWhereGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 922 aclnnScale aclnnScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
+operator! { 923 aclnnScaledMaskedSoftmax aclnnScaledMaskedSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: Bool, a4: P) }
+operator! { 924 aclnnScaledMaskedSoftmaxBackward aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: Bool, a5: P) }
+operator! { 925 aclnnScatter aclnnScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 926 aclnnScatterAdd aclnnScatterAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 927 aclnnScatterDiv aclnnScatterDivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 928 aclnnScatterList aclnnScatterListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64) }
+operator! { 929 aclnnScatterMax aclnnScatterMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 930 aclnnScatterMin aclnnScatterMinGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 931 aclnnScatterMul aclnnScatterMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 932 aclnnScatterNd aclnnScatterNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 933 aclnnScatterNdUpdate aclnnScatterNdUpdateGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 934 aclnnScatterReduce aclnnScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool, a6: P) }
+operator! { 935 aclnnScatterValue aclnnScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 936 aclnnSearchSorted aclnnSearchSortedGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
+operator! { 937 aclnnSearchSorteds aclnnSearchSortedsGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
+operator! { 938 aclnnSelu aclnnSeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 939 aclnnSeluBackward aclnnSeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 940 aclnnShrink aclnnShrinkGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 941 aclnnSigmoid aclnnSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 942 aclnnSigmoidBackward aclnnSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 943 aclnnSign aclnnSignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 944 aclnnSignBitsPack aclnnSignBitsPackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 945 aclnnSignBitsUnpack aclnnSignBitsUnpackGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
+operator! { 946 aclnnSignbit aclnnSignbitGetWorkspaceSize (a0: P, a1: P) }
+operator! { 947 aclnnSilentCheck aclnnSilentCheckGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: f32, a6: f32, a7: f32, a8: f32, a9: i32, a10: P) }
+operator! { 948 aclnnSilentCheckV2 aclnnSilentCheckV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f32, a9: f32, a10: f32, a11: i32, a12: P) }
+operator! { 949 aclnnSilu aclnnSiluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 950 aclnnSiluBackward aclnnSiluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 951 aclnnSiluMul aclnnSiluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 952 aclnnSimThreadExponential aclnnSimThreadExponentialGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: i64, a4: i64) }
+operator! { 953 aclnnSin aclnnSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 954 aclnnSinc aclnnSincGetWorkspaceSize (a0: P, a1: P) }
+operator! { 955 aclnnSinh aclnnSinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 956 aclnnSinkhorn aclnnSinkhornGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 957 aclnnSituGlu aclnnSituGluGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: f64, a4: Bool, a5: P) }
+operator! { 958 aclnnSituGluGrad aclnnSituGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: Bool, a6: P) }
+operator! { 959 aclnnSituMxQuant aclnnSituMxQuantGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: Bool, a4: i64, a5: i64, a6: P, a7: P, a8: P) }
+operator! { 960 aclnnSleep aclnnSleepGetWorkspaceSize (a0: P) }
+operator! { 961 aclnnSlice aclnnSliceGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 962 aclnnSliceV2 aclnnSliceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 963 aclnnSlogdet aclnnSlogdetGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 964 aclnnSmoothL1Loss aclnnSmoothL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f32, a4: P) }
+operator! { 965 aclnnSmoothL1LossBackward aclnnSmoothL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f32, a5: P) }
+operator! { 966 aclnnSoftMarginLoss aclnnSoftMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 967 aclnnSoftMarginLossBackward aclnnSoftMarginLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 968 aclnnSoftmax aclnnSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 969 aclnnSoftmaxBackward aclnnSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 970 aclnnSoftmaxCrossEntropyWithLogits aclnnSoftmaxCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 971 aclnnSoftmaxGrad aclnnSoftmaxGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 972 aclnnSoftplus aclnnSoftplusGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 973 aclnnSoftplusBackward aclnnSoftplusBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 974 aclnnSoftshrink aclnnSoftshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 975 aclnnSoftshrinkBackward aclnnSoftshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 976 aclnnSoftsign aclnnSoftsignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 977 aclnnSoftsignBackward aclnnSoftsignBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 978 aclnnSort aclnnSortGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 979 aclnnSortWithIndex aclnnSortWithIndexGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 980 aclnnSparse4to2QuantMatmulWeightNz aclnnSparse4to2QuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 981 aclnnSplitTensor aclnnSplitTensorGetWorkspaceSize (a0: P, a1: u64, a2: i64, a3: P) }
+operator! { 982 aclnnSplitWithSize aclnnSplitWithSizeGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 983 aclnnSqrt aclnnSqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 984 aclnnSqrtBackward aclnnSqrtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 985 aclnnSquare aclnnSquareGetWorkspaceSize (a0: P, a1: P) }
+operator! { 986 aclnnSquaredRelu aclnnSquaredReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 987 aclnnStack aclnnStackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 988 aclnnStd aclnnStdGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 989 aclnnStdMeanCorrection aclnnStdMeanCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 990 aclnnStridedSlice aclnnStridedSliceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: P) }
+operator! { 991 aclnnStridedSliceAssignV2 aclnnStridedSliceAssignV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 992 aclnnSub aclnnSubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 993 aclnnSubs aclnnSubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 994 aclnnSum aclnnSumGetWorkspaceSize (a0: P, a1: P) }
+operator! { 995 aclnnSumV2 aclnnSumV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 996 aclnnSvd aclnnSvdGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P, a5: P) }
+operator! { 997 aclnnSwiGlu aclnnSwiGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 998 aclnnSwiGluGrad aclnnSwiGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 999 aclnnSwiGluQuant aclnnSwiGluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 1000 aclnnSwiGluQuantV2 aclnnSwiGluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 1001 aclnnSwigluBackwardMxQuantWithDualAxis aclnnSwigluBackwardMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P, a11: P) }
+operator! { 1002 aclnnSwigluClamp aclnnSwigluClampGetWorkspaceSize (a0: P, a1: f64, a2: P) }
+operator! { 1003 aclnnSwigluGroup aclnnSwigluGroupGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1004 aclnnSwigluGroupGrad aclnnSwigluGroupGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P) }
+operator! { 1005 aclnnSwigluGroupQuant aclnnSwigluGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: Bool, a8: f64, a9: f64, a10: Bool, a11: P, a12: P, a13: P) }
+operator! { 1006 aclnnSwigluGroupQuantGrad aclnnSwigluGroupQuantGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P) }
+operator! { 1007 aclnnSwigluMxQuant aclnnSwigluMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: i64, a5: f64, a6: f64, a7: f64, a8: i64, a9: i64, a10: i64, a11: P, a12: i64, a13: f64, a14: P, a15: P) }
+operator! { 1008 aclnnSwigluMxQuantWithDualAxis aclnnSwigluMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: i64, a5: i64, a6: f64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 1009 aclnnSwinAttentionScoreQuant aclnnSwinAttentionScoreQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 1010 aclnnSwinTransformerLnQkvQuant aclnnSwinTransformerLnQkvQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: f64, a11: i64, a12: i64, a13: i64, a14: i64, a15: Bool, a16: P, a17: P, a18: P) }
+operator! { 1011 aclnnSwish aclnnSwishGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1012 aclnnSwishBackward aclnnSwishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1013 aclnnSyncBatchNormGatherStats aclnnSyncBatchNormGatherStatsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: f32, a7: P, a8: P) }
+operator! { 1014 aclnnTake aclnnTakeGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1015 aclnnTan aclnnTanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1016 aclnnTanh aclnnTanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1017 aclnnTanhBackward aclnnTanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1018 aclnnTanhGrad aclnnTanhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1019 aclnnTensorMove aclnnTensorMoveGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1020 aclnnTfScatterAdd aclnnTfScatterAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1021 aclnnThnnFusedLstmCell aclnnThnnFusedLstmCellGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 1022 aclnnThnnFusedLstmCellBackward aclnnThnnFusedLstmCellBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 1023 aclnnThreeInterpolateBackward aclnnThreeInterpolateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: P) }
+operator! { 1024 aclnnThreshold aclnnThresholdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1025 aclnnThresholdBackward aclnnThresholdBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1026 aclnnThresholdV2 aclnnThresholdV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1027 aclnnTopKTopPSample aclnnTopKTopPSampleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: Bool, a6: i64, a7: P, a8: P) }
+operator! { 1028 aclnnTopKTopPSampleV2 aclnnTopKTopPSampleV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: i64, a8: i64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
+operator! { 1029 aclnnTopk aclnnTopkGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 1030 aclnnTrace aclnnTraceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1031 aclnnTransConvolutionWeight aclnnTransConvolutionWeightGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: P) }
+operator! { 1032 aclnnTransMatmulWeight aclnnTransMatmulWeightGetWorkspaceSize (a0: P) }
+operator! { 1033 aclnnTransQuantParamV2 aclnnTransQuantParamV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1034 aclnnTransQuantParamV3 aclnnTransQuantParamV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 1035 aclnnTransformBiasRescaleQkv aclnnTransformBiasRescaleQkvGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 1036 aclnnTransposeBatchMatMul aclnnTransposeBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
+operator! { 1037 aclnnTransposeBatchMatMulWeightNz aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
+operator! { 1038 aclnnTransposeQuantBatchMatMul aclnnTransposeQuantBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
+operator! { 1039 aclnnTransposeQuantBatchMatMulWeightNz aclnnTransposeQuantBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
+operator! { 1040 aclnnTriangularSolve aclnnTriangularSolveGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 1041 aclnnTril aclnnTrilGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 1042 aclnnTriu aclnnTriuGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 1043 aclnnTrunc aclnnTruncGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1044 aclnnTruncateDiv aclnnTruncateDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1045 aclnnTruncateMod aclnnTruncateModGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1046 aclnnTurboQuantCompressLatent aclnnTurboQuantCompressLatentGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1047 aclnnUnfoldGrad aclnnUnfoldGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 1048 aclnnUnique aclnnUniqueGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P) }
+operator! { 1049 aclnnUnique2 aclnnUnique2GetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
+operator! { 1050 aclnnUniqueConsecutive aclnnUniqueConsecutiveGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 1051 aclnnUniqueDim aclnnUniqueDimGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 1052 aclnnUpsampleBicubic2d aclnnUpsampleBicubic2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1053 aclnnUpsampleBicubic2dAA aclnnUpsampleBicubic2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1054 aclnnUpsampleBicubic2dAAGrad aclnnUpsampleBicubic2dAAGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1055 aclnnUpsampleBicubic2dBackward aclnnUpsampleBicubic2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1056 aclnnUpsampleBilinear2d aclnnUpsampleBilinear2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1057 aclnnUpsampleBilinear2dAA aclnnUpsampleBilinear2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1058 aclnnUpsampleBilinear2dAABackward aclnnUpsampleBilinear2dAABackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1059 aclnnUpsampleBilinear2dBackward aclnnUpsampleBilinear2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1060 aclnnUpsampleBilinear2dBackwardV2 aclnnUpsampleBilinear2dBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1061 aclnnUpsampleLinear1d aclnnUpsampleLinear1dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: P) }
+operator! { 1062 aclnnUpsampleLinear1dBackward aclnnUpsampleLinear1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P) }
+operator! { 1063 aclnnUpsampleNearest1d aclnnUpsampleNearest1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1064 aclnnUpsampleNearest1dBackward aclnnUpsampleNearest1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1065 aclnnUpsampleNearest1dV2 aclnnUpsampleNearest1dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 1066 aclnnUpsampleNearest2d aclnnUpsampleNearest2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1067 aclnnUpsampleNearest2dBackward aclnnUpsampleNearest2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
+operator! { 1068 aclnnUpsampleNearest2dV2 aclnnUpsampleNearest2dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: f32, a4: P) }
+operator! { 1069 aclnnUpsampleNearest3d aclnnUpsampleNearest3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
+operator! { 1070 aclnnUpsampleNearest3dBackward aclnnUpsampleNearest3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1071 aclnnUpsampleNearestExact1d aclnnUpsampleNearestExact1dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 1072 aclnnUpsampleNearestExact1dBackward aclnnUpsampleNearestExact1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1073 aclnnUpsampleNearestExact2d aclnnUpsampleNearestExact2dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
+operator! { 1074 aclnnUpsampleNearestExact2dBackward aclnnUpsampleNearestExact2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
+operator! { 1075 aclnnUpsampleNearestExact3d aclnnUpsampleNearestExact3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
+operator! { 1076 aclnnUpsampleNearestExact3dBackward aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1077 aclnnUpsampleTrilinear3d aclnnUpsampleTrilinear3dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1078 aclnnUpsampleTrilinear3dBackward aclnnUpsampleTrilinear3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: f64, a7: P) }
+operator! { 1079 aclnnVar aclnnVarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 1080 aclnnVarCorrection aclnnVarCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 1081 aclnnVarMean aclnnVarMeanGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 1082 aclnnViewCopy aclnnViewCopyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 1083 aclnnWeightQuantBatchMatmul aclnnWeightQuantBatchMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: Bool, a10: f32, a11: f32, a12: P) }
+operator! { 1084 aclnnWeightQuantBatchMatmulNz aclnnWeightQuantBatchMatmulNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
+operator! { 1085 aclnnWeightQuantBatchMatmulV2 aclnnWeightQuantBatchMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
+operator! { 1086 aclnnWeightQuantBatchMatmulV3 aclnnWeightQuantBatchMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: i32, a9: P) }
+operator! { 1087 aclnnWeightQuantMatmulAllReduce aclnnWeightQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64, a11: P) }
+operator! { 1088 aclnnWeightQuantMatmulAllReduceAddRmsNorm aclnnWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P) }
+operator! { 1089 aclnnWeightQuantPreprocess aclnnWeightQuantPreprocessGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 1090 aclnnXLogYScalarOther aclnnXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1091 aclnnXLogYScalarSelf aclnnXLogYScalarSelfGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1092 aclnnXLogYTensor aclnnXLogYTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1093 aclnnXlog1py aclnnXlog1pyGetWorkspaceSize (a0: P, a1: P, a2: P) }

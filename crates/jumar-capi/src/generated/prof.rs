@@ -84,6 +84,12 @@ raw::shims! {
     /// Returns an attribute of an operator as text.
     fn aclprofGetOpAttriValue(opInfo: *const c_void, opInfoLen: usize, index: u32, attri: u32) -> *const c_char =
         value(std::ptr::null(), raw::text_address) in prof(opInfo slice<u8>(opInfoLen), opInfoLen plain, index plain, attri plain) -> ();
+    /// Returns a list of features of the profiler, each with its version. The list is empty.
+    fn aclprofGetSupportedFeatures(featuresSize: *mut usize, featuresData: *mut *mut c_void) -> i32 =
+        status in prof() -> (featuresSize out<usize>, featuresData out<usize>);
+    /// Returns a list of features of the profiler, each with its version. The list is empty.
+    fn aclprofGetSupportedFeaturesV2(featuresSize: *mut usize, featuresData: *mut *mut c_void) -> i32 =
+        status in prof() -> (featuresSize out<usize>, featuresData out<usize>);
     /// Marks the begin or the end of a step.
     fn aclprofGetStepTimestamp(stepInfo: *mut c_void, tag: u32, stream: *mut c_void) -> i32 =
         status in prof(stepInfo handle, tag plain, stream handle) -> ();

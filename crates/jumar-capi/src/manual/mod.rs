@@ -5,11 +5,13 @@
 
 pub mod aclnn;
 pub mod allocator;
+pub mod atb;
 pub mod callback;
 pub mod capture;
 pub mod dump;
 pub mod dvpp;
 pub mod error;
+pub mod hal;
 pub mod hccl;
 pub mod himpi;
 pub mod hooks;
@@ -24,6 +26,7 @@ pub mod model_config;
 pub mod mspti;
 pub mod prof;
 pub mod rtc;
+pub mod rts;
 pub mod securec;
 pub mod single_op;
 pub mod source_location;

@@ -33,6 +33,7 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnMeanV2", mean),
     ("aclnnScatterNd", scatter_nd),
     ("aclnnScatterNdUpdate", scatter_nd_update),
+    ("aclnnTfScatterAdd", tf_scatter_add),
     ("aclnnSoftmaxCrossEntropyWithLogits", softmax_cross_entropy),
     ("aclnnStridedSlice", strided_slice),
     ("aclnnStridedSliceAssignV2", strided_slice_assign),
@@ -293,20 +294,28 @@ fn gather_nd(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, index, out) = (cx.tensor("self")?, cx.tensor("indices")?, cx.out("out")?);
     check_same_type(cx, &out, &x)?;
     cx.check_types(&index, &[DataType::Int32, DataType::Int64])?;
-    cx.op("GatherNd", &[x.into(), index.into()], &Attrs::new(), &[out])
+    let negative = cx.flag("negativeIndexSupport")?;
+    let attrs = Attrs::new().with("negative_index_support", negative);
+    cx.op("GatherNd", &[x.into(), index.into()], &attrs, &[out])
 }
 
 fn scatter_nd(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let out = cx.out("out")?;
-    updated(cx, "data", out)
+    updated(cx, "data", &Attrs::new(), out)
 }
 
 fn scatter_nd_update(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let out = cx.out("varRef")?;
-    updated(cx, "varRef", out)
+    updated(cx, "varRef", &Attrs::new(), out)
 }
 
-fn updated(cx: &mut Cx<'_>, data: &str, out: View) -> Result<(), Refusal> {
+/// Clients pass positions in several dimensions, as those of aclnnScatterNd.
+fn tf_scatter_add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let out = cx.out("varRef")?;
+    updated(cx, "varRef", &Attrs::new().with("reduction", "add"), out)
+}
+
+fn updated(cx: &mut Cx<'_>, data: &str, how: &Attrs, out: View) -> Result<(), Refusal> {
     let (x, index, updates) = (
         cx.tensor(data)?,
         cx.tensor("indices")?,
@@ -317,7 +326,7 @@ fn updated(cx: &mut Cx<'_>, data: &str, out: View) -> Result<(), Refusal> {
     cx.check_dtype(&updates, x.dtype())?;
     cx.check_types(&index, &[DataType::Int32, DataType::Int64])?;
     let inputs = [x.into(), index.into(), updates.into()];
-    cx.op("TensorScatterUpdate", &inputs, &Attrs::new(), &[out])
+    cx.op("TensorScatterUpdate", &inputs, how, &[out])
 }
 
 fn confusion_transpose(cx: &mut Cx<'_>) -> Result<(), Refusal> {

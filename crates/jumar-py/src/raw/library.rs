@@ -61,8 +61,8 @@ pub fn open() -> Result<(), String> {
 }
 
 /// Where the trees lie, seen from the folder of this module: an install tree holds `python/site-packages/acl.so`, a wheel
-/// puts its tree into the package beside it.
-const TREES: &[&str] = &["../../lib64", "jumar/tree/lib64"];
+/// puts its tree into the package beside it. The path that the library is loaded by contains `cann`, for which programs look.
+const TREES: &[&str] = &["../../cann/lib64", "../../lib64", "jumar/cann/lib64"];
 
 /// `lib64/libascendcl.so` of the trees that this module may belong to, as named and with links resolved.
 fn beside_this_module() -> Vec<PathBuf> {

@@ -37,6 +37,8 @@ const UNITS: &[&str] = &[
 ];
 /// The unit that is compiled for each layout of std::string.
 const STRINGS: &str = "strings";
+/// The unit of functions that exist for the old layout of std::string alone.
+const OLD_STRINGS: &str = "platform";
 /// Public headers that the sources include.
 const HEADERS: &[&str] = &[
     "ge",
@@ -48,7 +50,7 @@ const HEADERS: &[&str] = &[
     "register",
 ];
 /// What the linker exports of the sources, besides the functions that are filtered.
-const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*; _ZN4gert*; _ZNK4gert*; Es*; _ZN15EsCTensorHolder*; _ZNK15EsCTensorHolder*; _ZN15EsCGraphBuilder*; GetRegisteredIrDef;";
+const EXPORTS: &str = "_ZN2fe*; _ZNK2fe*; _ZN2ge*; _ZNK2ge*; _ZT?N2ge*; _ZN4gert*; _ZNK4gert*; Es*; _ZN15EsCTensorHolder*; _ZNK15EsCTensorHolder*; _ZN15EsCGraphBuilder*; GetRegisteredIrDef;";
 /// The generated unit with a function for each operator.
 const FUNCTIONS: &str = "es_all_ops";
 
@@ -79,6 +81,7 @@ pub(crate) fn build(
         let object = folder.join(format!("{STRINGS}-{layout}.o"));
         jobs.push((STRINGS, layout, object));
     }
+    jobs.push((OLD_STRINGS, "0", folder.join(format!("{OLD_STRINGS}.o"))));
     let done = std::thread::scope(|scope| {
         let running: Vec<_> = jobs
             .iter()
@@ -184,6 +187,8 @@ fn compile(
             .arg(format!("-D_GLIBCXX_USE_CXX11_ABI={layout}"))
             .arg("-I")
             .arg(root.join("include"))
+            .arg("-I")
+            .arg(root.join("ascendc/include"))
             .arg(&source)
             .arg("-o")
             .arg(object),
@@ -213,7 +218,7 @@ fn up_to_date(root: &Path, runtime: &Path, functions: &Path, library: &Path) -> 
     Ok(time_of(runtime)? < built && time_of(&source)? < built)
 }
 
-fn time_of(path: &Path) -> Result<SystemTime> {
+pub(crate) fn time_of(path: &Path) -> Result<SystemTime> {
     fs::metadata(path)
         .and_then(|data| data.modified())
         .with_context(|| format!("cannot read the time of {}", path.display()))

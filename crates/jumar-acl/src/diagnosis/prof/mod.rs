@@ -36,8 +36,9 @@ pub(crate) use settings::FromFile;
 pub(crate) use stamp::Nested;
 pub use stamp::{
     RangeAttributes, aclprofCreateStamp, aclprofCreateStepInfo, aclprofDestroyStamp,
-    aclprofDestroyStepInfo, aclprofGetStepTimestamp, aclprofMark, aclprofMarkEx, aclprofPop,
-    aclprofPush, aclprofRangePop, aclprofRangePushEx, aclprofRangeStart, aclprofRangeStop,
+    aclprofDestroyStepInfo, aclprofGetStepTimestamp, aclprofGetSupportedFeatures,
+    aclprofGetSupportedFeaturesV2, aclprofMark, aclprofMarkEx, aclprofPop, aclprofPush,
+    aclprofRangePop, aclprofRangePushEx, aclprofRangeStart, aclprofRangeStop,
     aclprofSetStampTraceMessage, aclprofStr2Id, aclrtProfTrace,
 };
 pub(crate) use subscription::unloaded;

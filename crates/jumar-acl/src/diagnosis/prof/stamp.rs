@@ -324,6 +324,15 @@ pub fn aclrtProfTrace(cx: &Cx<'_>, data: Option<&[u8]>, length: i32, stream: Raw
     queue(cx, stream, What::Mark { thread, message })
 }
 
+/// Programs choose what they ask of a profiler by this list, and ask for the least where it is empty.
+pub fn aclprofGetSupportedFeatures(_cx: &Cx<'_>) -> Result<(usize, usize)> {
+    Ok((0, 0))
+}
+
+pub fn aclprofGetSupportedFeaturesV2(cx: &Cx<'_>) -> Result<(usize, usize)> {
+    aclprofGetSupportedFeatures(cx)
+}
+
 pub fn aclprofCreateStepInfo(cx: &Cx<'_>) -> Result<Raw> {
     let stamps = &cx.process.prof.stamps;
     let number = stamps.step_count.fetch_add(1, Ordering::Relaxed) + 1;

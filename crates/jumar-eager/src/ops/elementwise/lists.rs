@@ -23,6 +23,7 @@ macro_rules! one {
 }
 
 pub(crate) static LISTS: &[Row] = &[
+    ("aclnnAllFinite", all_finite),
     ("aclnnAmpUpdateScale", amp_update_scale),
     ("aclnnForeachACosInplace", one!(Acos)),
     ("aclnnForeachAbs", one!(Abs)),
@@ -283,6 +284,28 @@ fn unscale(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.map(F::Mul, gradient.dtype(), &operands, gradient)?;
     }
     Ok(())
+}
+
+/// Writes true where the tensor has an infinity or not-a-number, and leaves the output as it is otherwise: clients pass one output with
+/// each of several tensors.
+fn all_finite(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, out) = (cx.tensor("gradient")?, cx.tensor("out")?);
+    if out.elements() != 1 {
+        let dims = out.dims();
+        return Err(cx.invalid(format_args!(
+            "out has the shape {dims:?}; it must have one element"
+        )));
+    }
+    if gradient.is_empty() {
+        return Ok(());
+    }
+    let out = cx.reshaped(out, &[])?;
+    let found = cx.temporary(DataType::Float32, &[])?;
+    cx.fill(Scalar::of_bool(false), found)?;
+    let kernel = element::non_finite(gradient.dtype(), gradient.layout());
+    cx.kernel(kernel, &[Some(gradient)], &[found], false)?;
+    let operands = [out, found].map(Operand::Tensor);
+    cx.test(F::LogicalOr, DataType::Float32, &operands, out)
 }
 
 /// The scale of gradients shrinks when an overflow was found, and grows after `growthInterval` steps without one.
