@@ -127,6 +127,10 @@ def test_findings_name_files_from_the_checkout_and_survive_moved_lines(program, 
         compiled = ["cc", "-g", "src/app.c", "-o", "app", "-I", HERE / "corpus", "-I", PREFIX / "include", "-L", LIB64]
         compiled.append("-lascendcl")
         subprocess.run(compiled, cwd=folder, check=True)
+        # What is known of the program before is known of the one after.
+        known = ["--baseline" if name == "after" else "--save-baseline", tmp_path / "known.txt", "--", "./app"]
+        done = subprocess.run([JUMAR, "check", *known], cwd=folder, env=environment(), capture_output=True, text=True, timeout=60)
+        assert done.returncode == (name == "before"), done.stderr
         outputs = ["--sarif", "a.sarif", "--junit", "a.xml", "--code-quality", "a.json", "--annotations"]
         done = subprocess.run(
             [JUMAR, "check", *outputs, "--", "../app"], cwd=folder / "src", env=environment(), capture_output=True, text=True, timeout=60

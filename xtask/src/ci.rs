@@ -11,6 +11,7 @@
 mod bare;
 mod calls;
 mod deny;
+mod job;
 mod levels;
 mod long;
 mod mindspore;
@@ -489,6 +490,7 @@ mod tests {
             name,
             log: std::env::temp_dir().join(format!("xtask-{}-{name}", std::process::id())),
             long: false,
+            build: dist::Build::Tests,
         };
         thread::scope(|scope| {
             for _ in 0..SIDE_BY_SIDE {
@@ -552,6 +554,7 @@ mod tests {
                 long: false,
                 part: Some(part),
                 only: Vec::new(),
+                release: false,
                 list: false,
             };
             choose(&options).iter().map(|step| step.name).collect()

@@ -413,6 +413,15 @@ fn check_python(report: &mut Report, tree: &Tree) {
     }
 }
 
+/// Returns whether a folder is an install tree of Jumar, under the name that programs expect.
+fn is_of_jumar(folder: &Path) -> bool {
+    let versions = fs::read_to_string(folder.join("version.info"));
+    versions.is_ok_and(|text| {
+        text.lines()
+            .any(|line| line.starts_with("Implementation=Jumar"))
+    })
+}
+
 fn check_machine(report: &mut Report) {
     let cards = fs::read_dir("/dev").map_or(0, |entries| {
         let is_card = |name: &str| {
@@ -431,11 +440,30 @@ fn check_machine(report: &mut Report) {
         );
     }
     for path in ["/usr/local/Ascend", "/etc/ascend_install.info"] {
-        if Path::new(path).exists() {
+        let path = Path::new(path);
+        if path.exists() && !is_of_jumar(&path.join("ascend-toolkit/latest")) {
             report.note(
                 "machine",
-                format!("{path}: another toolkit is installed here"),
+                format!("{}: another toolkit is installed here", path.display()),
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_of_jumar_under_the_usual_name_is_not_another_toolkit() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, usual) = (folder.path().join("tree"), folder.path().join("latest"));
+        fs::create_dir(&tree).unwrap();
+        std::os::unix::fs::symlink(&tree, &usual).unwrap();
+        let versions = tree.join("version.info");
+        fs::write(&versions, "Version=9.1.0\n").unwrap();
+        assert!(!is_of_jumar(&usual));
+        fs::write(&versions, "Version=9.1.0\nImplementation=Jumar 0.1.0\n").unwrap();
+        assert!(is_of_jumar(&usual));
     }
 }

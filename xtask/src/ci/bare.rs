@@ -62,16 +62,22 @@ PATH=/opt/tree/bin:$PATH SMOKE_PYTHON=/usr/bin/python3 sh tests/release/smoke.sh
 
 /// Builds the files of a release for this machine's processor.
 pub(super) fn release(job: &Job) -> Result<Outcome> {
-    let outcome = job.simple(&mut xtask(&["release"]))?;
-    let Outcome::Passed(_) = outcome else {
-        return Ok(outcome);
-    };
+    if let Some(problem) = build(job, &["release"])? {
+        return Ok(Outcome::Failed(problem));
+    }
     let wheel = file("_", ".whl")?;
     let bytes = fs::metadata(&wheel)?.len();
     Ok(match bytes {
         0..=LARGEST_WHEEL => Outcome::Passed(format!("a wheel of {} MB", bytes >> 20)),
         _ => Outcome::Failed(format!("the wheel has {} MB", bytes >> 20)),
     })
+}
+
+/// Runs a command of this program that builds what users get, without what builds for tests are asked for. Returns the problem.
+fn build(job: &Job, arguments: &[&str]) -> Result<Option<String>> {
+    let limit = Duration::from_secs(3600);
+    let ended = progress::run_logged(job.name, &mut xtask(arguments), &job.log, limit)?;
+    Ok(ended.problem())
 }
 
 /// Builds the files of a release for aarch64, and runs the demo of their archive in an emulator.
@@ -88,16 +94,10 @@ pub(super) fn release_aarch64(job: &Job) -> Result<Outcome> {
     }
     let root = crate::root();
     let files = "target/release-files-aarch64";
-    let outcome = job.simple(&mut xtask(&[
-        "release",
-        "--processors",
-        "aarch64",
-        "--out",
-        files,
-    ]))?;
-    let Outcome::Passed(_) = outcome else {
-        return Ok(outcome);
-    };
+    let arguments = ["release", "--processors", "aarch64", "--out", files];
+    if let Some(problem) = build(job, &arguments)? {
+        return Ok(Outcome::Failed(problem));
+    }
     let folder = tempfile::tempdir()?;
     let tree = folder.path();
     let digits = root.join("examples/digits");

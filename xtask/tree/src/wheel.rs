@@ -11,6 +11,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
@@ -61,7 +62,18 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
         };
         platform.build(&log)?
     };
-    pack(&built, &out, source_date()?, &log)
+    pack(&built, &out, date()?, &log)
+}
+
+/// Returns the time of the files: that of a release, or the present time where the sources have none (an archive of them).
+fn date() -> Result<u64> {
+    let is_named = std::env::var_os("SOURCE_DATE_EPOCH").is_some();
+    source_date().or_else(|error| match is_named {
+        true => Err(error),
+        false => Ok(SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)?
+            .as_secs()),
+    })
 }
 
 /// Packs what was built into a wheel in `out`, with `date` as the time of every file. Returns its path.
@@ -320,3 +332,36 @@ fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
 const ATC: &str = r#"#!/bin/sh
 exec "${0%/*}/jumar" atc "$@"
 "#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_written_as_python_orders_them() {
+        assert_eq!(as_python("0.1.0"), "0.1.0");
+        assert_eq!(as_python("0.2.0-rc.1"), "0.2.0rc1");
+        assert_eq!(as_python("1.0.0-alpha.3"), "1.0.0a3");
+        assert_eq!(as_python("1.0.0-beta.2"), "1.0.0b2");
+    }
+
+    #[test]
+    fn permissions_do_not_depend_on_those_of_the_checkout() {
+        let folder = std::env::temp_dir().join(format!("xtask-modes-{}", std::process::id()));
+        for (name, mode) in [("text", 0o600), ("shared", 0o664), ("program", 0o700)] {
+            let file = folder.join("in").join(name);
+            dist::write(&file, "").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        set_permissions(&folder).unwrap();
+        let mode = |name: &str| {
+            let data = fs::metadata(folder.join("in").join(name)).unwrap();
+            data.permissions().mode() & 0o777
+        };
+        assert_eq!(
+            [mode("text"), mode("shared"), mode("program")],
+            [0o644, 0o644, 0o755]
+        );
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

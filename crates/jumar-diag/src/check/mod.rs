@@ -8,6 +8,7 @@
 //! it but the reading of debug information, when something was found. The phases of most operations are irrelevant: a table of
 //! counters ([`Interest`]) shows without the lock which ones are not.
 
+mod baseline;
 mod callbacks;
 mod cells;
 mod conflict;

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::json;
 
+use super::baseline::Baseline;
 use super::rules::{Rule, Severity};
 use super::source_location::SourceLocations;
 use super::{Finding, Options};
@@ -21,7 +22,7 @@ pub(super) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
 
 pub(super) struct Report {
     file: Option<RecordFile>,
-    baseline: Vec<String>,
+    baseline: Baseline,
     chinese: bool,
     replay: String,
     again: BTreeMap<&'static str, u64>,
@@ -52,7 +53,7 @@ impl Report {
         }
         Ok(Report {
             file,
-            baseline: options.baseline.clone(),
+            baseline: Baseline::new(&options.baseline),
             chinese: options.chinese,
             replay: options.replay.clone(),
             again: BTreeMap::new(),
@@ -103,7 +104,7 @@ impl Report {
         for (line, described, _) in &lines {
             let _ = write!(fingerprint, "|{} {}", line.label, described.short());
         }
-        if self.baseline.contains(&fingerprint) {
+        if self.baseline.take(&fingerprint) {
             return;
         }
         self.all += 1;
