@@ -30,7 +30,7 @@
 #include "hccl/hccl.h"
 #include "toolchain/prof_api.h"
 #include "experiment/runtime/runtime/rt.h"
-#include "acl/driver/ascend_hal.h"
+#include "driver/ascend_hal.h"
 #include "acl/dvpp/hi_dvpp.h"
 #include "acl/hi_dvpp.h"
 #include "mspti/mspti_activity.h"

@@ -29,7 +29,14 @@ struct RawHeader {
 }
 
 /// The folders beside `include/acl` that hold generated headers.
-const OTHER_FOLDERS: &[&str] = &["aclnn", "driver", "experiment", "hccl", "mspti", "toolchain"];
+const OTHER_FOLDERS: &[&str] = &[
+    "aclnn",
+    "driver",
+    "experiment",
+    "hccl",
+    "mspti",
+    "toolchain",
+];
 
 /// Returns the path below `include` by which programs include a header.
 pub fn included(header: &str) -> String {

@@ -18,7 +18,7 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
         "tests/mindspore/operators.py",
     ];
     for program in programs {
-        let mut run = Command::new(jumar());
+        let mut run = Command::new(jumar()?);
         run.args(["run", "--"])
             .arg(&python)
             .arg(crate::root().join(program))

@@ -37,8 +37,8 @@ pub(crate) use stamp::Nested;
 pub use stamp::{
     RangeAttributes, aclprofCreateStamp, aclprofCreateStepInfo, aclprofDestroyStamp,
     aclprofDestroyStepInfo, aclprofGetStepTimestamp, aclprofGetSupportedFeatures,
-    aclprofGetSupportedFeaturesV2, aclprofMark, aclprofMarkEx, aclprofPop,
-    aclprofPush, aclprofRangePop, aclprofRangePushEx, aclprofRangeStart, aclprofRangeStop,
+    aclprofGetSupportedFeaturesV2, aclprofMark, aclprofMarkEx, aclprofPop, aclprofPush,
+    aclprofRangePop, aclprofRangePushEx, aclprofRangeStart, aclprofRangeStop,
     aclprofSetStampTraceMessage, aclprofStr2Id, aclrtProfTrace,
 };
 pub(crate) use subscription::unloaded;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../acl_base_rt.h"
+#include "acl/acl_base_rt.h"
 
 #ifdef __cplusplus
 extern "C" {
