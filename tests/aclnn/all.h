@@ -31,6 +31,7 @@
 #include "aclnnop/aclnn_add_n.h"
 #include "aclnnop/aclnn_add_relu.h"
 #include "aclnnop/aclnn_add_rms_norm.h"
+#include "aclnnop/aclnn_add_rms_norm_bias.h"
 #include "aclnnop/aclnn_add_rms_norm_cast.h"
 #include "aclnnop/aclnn_add_rms_norm_dynamic_mx_quant.h"
 #include "aclnnop/aclnn_add_rms_norm_dynamic_quant.h"
@@ -75,6 +76,7 @@
 #include "aclnnop/aclnn_apply_rotary_pos_emb.h"
 #include "aclnnop/aclnn_apply_rotary_pos_emb_v2.h"
 #include "aclnnop/aclnn_apply_top_k_top_p.h"
+#include "aclnnop/aclnn_apply_top_k_top_p_custom.h"
 #include "aclnnop/aclnn_approximate_equal.h"
 #include "aclnnop/aclnn_arange.h"
 #include "aclnnop/aclnn_argmax.h"
@@ -475,6 +477,8 @@
 #include "aclnnop/aclnn_kl_div_backward.h"
 #include "aclnnop/aclnn_kl_div_target_backward.h"
 #include "aclnnop/aclnn_kthvalue.h"
+#include "aclnnop/aclnn_kv_rms_norm_rope_cache.h"
+#include "aclnnop/aclnn_kv_rms_norm_rope_cache_v2.h"
 #include "aclnnop/aclnn_l1_loss.h"
 #include "aclnnop/aclnn_l1_loss_backward.h"
 #include "aclnnop/aclnn_layer_norm.h"
@@ -581,6 +585,7 @@
 #include "aclnnop/aclnn_moe_gating_top_k_softmax.h"
 #include "aclnnop/aclnn_moe_gating_top_k_softmax_v2.h"
 #include "aclnnop/aclnn_moe_init_routing.h"
+#include "aclnnop/aclnn_moe_init_routing_custom.h"
 #include "aclnnop/aclnn_moe_init_routing_quant.h"
 #include "aclnnop/aclnn_moe_init_routing_quant_v2.h"
 #include "aclnnop/aclnn_moe_init_routing_v2.h"
@@ -933,6 +938,7 @@
     OPERATOR(aclnnAddN) \
     OPERATOR(aclnnAddRelu) \
     OPERATOR(aclnnAddRmsNorm) \
+    OPERATOR(aclnnAddRmsNormBias) \
     OPERATOR(aclnnAddRmsNormCast) \
     OPERATOR(aclnnAddRmsNormDynamicMxQuant) \
     OPERATOR(aclnnAddRmsNormDynamicQuant) \
@@ -979,6 +985,7 @@
     OPERATOR(aclnnApplyRotaryPosEmb) \
     OPERATOR(aclnnApplyRotaryPosEmbV2) \
     OPERATOR(aclnnApplyTopKTopP) \
+    OPERATOR(aclnnApplyTopKTopPCustom) \
     OPERATOR(aclnnApproximateEqual) \
     OPERATOR(aclnnArange) \
     OPERATOR(aclnnArgMax) \
@@ -1545,6 +1552,8 @@
     OPERATOR(aclnnKlDivBackward) \
     OPERATOR(aclnnKlDivTargetBackward) \
     OPERATOR(aclnnKthvalue) \
+    OPERATOR(aclnnKvRmsNormRopeCache) \
+    OPERATOR(aclnnKvRmsNormRopeCacheV2) \
     OPERATOR(aclnnL1Loss) \
     OPERATOR(aclnnL1LossBackward) \
     OPERATOR(aclnnLSTM) \
@@ -1657,6 +1666,7 @@
     OPERATOR(aclnnMoeGatingTopKSoftmax) \
     OPERATOR(aclnnMoeGatingTopKSoftmaxV2) \
     OPERATOR(aclnnMoeInitRouting) \
+    OPERATOR(aclnnMoeInitRoutingCustom) \
     OPERATOR(aclnnMoeInitRoutingQuant) \
     OPERATOR(aclnnMoeInitRoutingQuantV2) \
     OPERATOR(aclnnMoeInitRoutingV2) \

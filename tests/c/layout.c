@@ -30,6 +30,7 @@
 #include "hccl/hccl.h"
 #include "toolchain/prof_api.h"
 #include "experiment/runtime/runtime/rt.h"
+#include "mmpa/mmpa_api.h"
 #include "driver/ascend_hal.h"
 #include "acl/dvpp/hi_dvpp.h"
 #include "acl/hi_dvpp.h"
@@ -2193,6 +2194,16 @@ SAME(offsetof(hi_vpc_lut_remap, map_value_u_or_g), 256u);
 SAME(sizeof(((hi_vpc_lut_remap *)0)->map_value_u_or_g), 256u);
 SAME(offsetof(hi_vpc_lut_remap, map_value_v_or_b), 512u);
 SAME(sizeof(((hi_vpc_lut_remap *)0)->map_value_v_or_b), 256u);
+SAME(sizeof(rtDevBinary_t), 24u);
+SAME(ALIGN(rtDevBinary_t), 8u);
+SAME(offsetof(rtDevBinary_t, magic), 0u);
+SAME(sizeof(((rtDevBinary_t *)0)->magic), 4u);
+SAME(offsetof(rtDevBinary_t, version), 4u);
+SAME(sizeof(((rtDevBinary_t *)0)->version), 4u);
+SAME(offsetof(rtDevBinary_t, data), 8u);
+SAME(sizeof(((rtDevBinary_t *)0)->data), 8u);
+SAME(offsetof(rtDevBinary_t, length), 16u);
+SAME(sizeof(((rtDevBinary_t *)0)->length), 8u);
 SAME((long long)ACL_DT_UNDEFINED, -1LL);
 SAME((long long)ACL_FLOAT, 0LL);
 SAME((long long)ACL_FLOAT16, 1LL);
@@ -3488,8 +3499,9 @@ SAME(sizeof(HcclComm), sizeof(void *));
 SAME(sizeof(HcclCommSymWindow), sizeof(void *));
 SAME(sizeof(MsprofEvent *), sizeof(void *));
 SAME(sizeof(rtStream_t), sizeof(void *));
-SAME(sizeof(rtDevBinary_t *), sizeof(void *));
 SAME(sizeof(rtSmDesc_t *), sizeof(void *));
+SAME(sizeof(rtArgsEx_t *), sizeof(void *));
+SAME(sizeof(rtTaskCfgInfo_t *), sizeof(void *));
 SAME(sizeof(hi_csc_coefficient *), sizeof(void *));
 SAME(sizeof(msptiSubscriberHandle), sizeof(void *));
 SAME(sizeof(msptiActivity *), sizeof(void *));
@@ -5231,10 +5243,18 @@ const any_function all_functions[] = {
     (any_function)aclrtcGetCompileLogSize,
     (any_function)aclrtcGetCompileLog,
     (any_function)rtDevBinaryRegister,
+    (any_function)rtRegisterAllKernel,
+    (any_function)rtDevBinaryUnRegister,
     (any_function)rtFunctionRegister,
     (any_function)rtKernelLaunch,
+    (any_function)rtKernelLaunchWithFlagV2,
+    (any_function)rtKernelLaunchWithHandle,
+    (any_function)rtKernelLaunchWithHandleV2,
+    (any_function)rtVectorCoreKernelLaunchWithHandle,
+    (any_function)rtMalloc,
+    (any_function)rtRegStreamStateCallback,
     (any_function)rtGetC2cCtrlAddr,
-    (any_function)rtDevBinaryUnRegister,
+    (any_function)mmGetTid,
     (any_function)rtLaunch,
     (any_function)aclopSetModelDir,
     (any_function)aclopLoad,
@@ -5421,7 +5441,7 @@ const any_function all_functions[] = {
 
 /* Reads the constants, so that C sees their values too. */
 int main(void) {
-    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1114u) return 1;
+    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1122u) return 1;
     for (unsigned i = 0; i < sizeof(all_functions) / sizeof(all_functions[0]); ++i)
         if (all_functions[i] == 0) return 1;
     if ((long long)ACL_ERROR_NONE != 0LL) return 1;

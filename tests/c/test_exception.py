@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PREFIX = pathlib.Path(os.environ.get("ASCEND_HOME_PATH") or ROOT / "target/jumar")
+PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or os.environ.get("ASCEND_HOME_PATH") or ROOT / "target/jumar")
 
 # A wait for a value that is never written fails after the shortest limit there is, a second.
 SOURCE = r"""

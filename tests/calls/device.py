@@ -146,6 +146,8 @@ class Device:
         self.functions, self.prototypes, self.types = {}, prototypes(), documented_types()
         # Changes an element of each result before it is compared: shows that a wrong result is found.
         self.spoil = False
+        # The first phase alone is called: elements are not stored.
+        self.probing = False
         self.communicator, self.group_name = None, None
         self.objects, self.outputs, self.kept, self.addresses = [], [], [], {}
         self.copy, self.sync = self.library.aclrtMemcpy, self.library.aclrtSynchronizeStream
@@ -197,13 +199,13 @@ class Device:
             self.used += -(-bytes_ // ALIGNMENT) * ALIGNMENT + ALIGNMENT
             if self.used > self.arena:
                 raise MemoryError("the call does not fit the arena")
-            if array.values.size and (written is None or written.reads):
+            if array.values.size and (written is None or written.reads) and not self.probing:
                 self.view(self.host, at, array)[...] = array.values
         self.addresses[id(array)] = at
         if written is not None:
             self.outputs.append((at, array, written))
         dims, strides = array.values.shape, array.strides
-        if array.dtype in PACKED:
+        if array.dtype in PACKED and dims:
             assert array.plain, "elements of 4 bits lie side by side"
             dims = (*dims[:-1], 2 * dims[-1])
             strides = dense(dims)
@@ -251,22 +253,46 @@ class Device:
             return ctypes.c_uint64(value)
         return NUMBERS[kind](value)
 
-    def run(self, name, given, expected=0):
-        """Runs a call. Returns `None` if all is as it should be, or what is wrong: a kind and a sentence. `expected` is the status of the first phase."""
+    def arguments(self, name, given):
+        """Creates what a call is given. An output that shares memory with an input is stored after it, whatever their order."""
         self.used, self.outputs, self.addresses = 0, [], {}
-        library, problem = self.library, None
-        functions = self.functions.get(name)
-        if functions is None:
-            functions = self.functions[name] = (getattr(library, f"{name}GetWorkspaceSize"), getattr(library, name))
-        # An output that shares memory with an input is stored after it, whatever their order.
         kinds = self.prototypes[name]
         arguments = [None] * len(kinds)
+        for late in (False, True):
+            for index, (kind, own, *_) in enumerate(kinds):
+                value = given.get(own)
+                if (isinstance(value, Written) and value.alias is not None) == late:
+                    arguments[index] = self.argument(kind, value)
+        return arguments
+
+    def functions_of(self, name):
+        if name not in self.functions:
+            self.functions[name] = (getattr(self.library, f"{name}GetWorkspaceSize"), getattr(self.library, name))
+        return self.functions[name]
+
+    def first(self, name, given):
+        """Calls the first phase alone, and returns its status."""
+        size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+        self.probing = True
         try:
-            for late in (False, True):
-                for index, (kind, own, *_) in enumerate(kinds):
-                    value = given.get(own)
-                    if (isinstance(value, Written) and value.alias is not None) == late:
-                        arguments[index] = self.argument(kind, value)
+            code = self.functions_of(name)[0](*self.arguments(name, given), ctypes.byref(size), ctypes.byref(executor))
+            if code == 0:
+                self.library.aclDestroyAclOpExecutor(executor)
+        finally:
+            self.probing = False
+            self.release()
+        return code
+
+    def release(self):
+        for destroy, handle in self.objects:
+            getattr(self.library, destroy)(ctypes.c_void_p(handle))
+        self.objects.clear()
+
+    def run(self, name, given, expected=0):
+        """Runs a call. Returns `None` if all is as it should be, or what is wrong: a kind and a sentence. `expected` is the status of the first phase."""
+        library, problem, functions = self.library, None, self.functions_of(name)
+        try:
+            arguments = self.arguments(name, given)
             used = self.used
             if used:
                 self.copy(self.memory, used, self.host.ctypes.data, used, 1)
@@ -285,9 +311,7 @@ class Device:
         except MemoryError as error:
             problem = ("too large", str(error))
         finally:
-            for destroy, handle in self.objects:
-                getattr(library, destroy)(ctypes.c_void_p(handle))
-            self.objects.clear()
+            self.release()
             self.host[: self.used] = GAP
         return problem
 

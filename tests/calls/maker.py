@@ -22,7 +22,8 @@ UNSIGNED = ("uint16", "uint32", "uint64")
 COMPLEX = ("complex64", "complex128")
 REAL = (*WIDE, *INTEGERS)
 #: Sizes at which tiles, blocks and threads end.
-BOUNDS = (7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097)
+BOUNDS = (7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097,
+          8191, 8192, 8193, 16384, 16385, 32769, 65536, 65537)
 LARGE = (16383, 16384, 16385, 65535, 65536, 65537)
 EPS = {name: float((ml_dtypes if name == "bfloat16" else np).finfo(NUMPY[name]).eps) for name in WIDE}
 MOST = {name: float((ml_dtypes if name == "bfloat16" else np).finfo(NUMPY[name]).max) for name in WIDE}
@@ -33,6 +34,14 @@ POOL = 1 << 17
 #: Operators of which an output may have another shape: its elements depend on data or are drawn, weights in blocks do not say how many columns
 #: there are, sums are copied as often as there is space, or a single gradient is broadcast.
 OPEN = re.compile("Bincount|CtcLoss|Dropout|FlashAttention|MaskedSelect|MatmulNz|Nonzero|Normal|RepeatInterleaveGrad|RingAttentionUpdate|WeightNz")
+
+
+#: What optional arguments are where they are null.
+DEFAULTS = {
+    "roundModeOptional": "rint", "approximateOptional": "none", "dataFormatOptional": "NCHW", "reduceOp": "sum", "reductionOptional": "mean", "layoutOptional": "TND",
+    "layoutOptionalOptional": "TND", "inputLayoutOptional": "SBH", "inputSoftmaxLayoutOptional": "", "quantModeOptional": "static", "reduceOptional": "update",
+    ("aclnnNsaSelectedAttentionInfer", "layoutOptional"): "BSND", "betaOptional": 1.0, "alphaOptional": 1.0, "permX1": [0, 1, 2], "permX2": [0, 1, 2],
+}
 
 
 class Draws:
@@ -57,6 +66,20 @@ class Draws:
 
     def chance(self, percent):
         return self.below(100) >= 100 - percent
+
+
+#: Where functions change their branch or their behaviour: integers and halves, limits of series, where powers overflow and vanish.
+CORNERS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 15.0, 16.0, 17.0, 20.0, 23.0, 30.0, 36.0, 50.0, 87.0, 88.0, 88.7, 89.0, 104.0, 127.0, 128.0,
+           149.0, 170.0, 709.0, 710.0, 745.0, 1023.0, 1024.0, math.pi / 4, math.pi / 2, math.pi, 2 * math.pi, math.e, 1.4616321449683622, 2**-10, 2**-24, 2**23, 2**24, 2**31, 2**52, 2**63)
+
+
+def everywhere(rng, dtype, normal, kind):
+    """Numbers of the whole type: specials, corners and their neighbours of either sign, every magnitude, and usual ones."""
+    odd = np.array([np.inf, -np.inf, np.nan, -0.0, 0.0, LEAST[dtype], -LEAST[dtype], NORMAL[dtype], -NORMAL[dtype], MOST[dtype], -MOST[dtype], NORMAL[dtype] * 0.75])
+    corners = rng.choice(np.array(CORNERS), POOL) * rng.choice([1.0, -1.0], POOL) * (1 + rng.choice([0, 0, 1, -1, 2, -3], POOL) * EPS[dtype] / 2)
+    low, high = math.log(LEAST[dtype]), math.log(MOST[dtype])
+    spread = np.exp(rng.uniform(low, high, POOL)) * rng.choice([1.0, -1.0], POOL)
+    return np.select([kind < 0.2, kind < 0.5, kind < 0.65], [rng.choice(odd, POOL), corners, spread], normal * 3)
 
 
 class Values:
@@ -117,9 +140,11 @@ class Values:
             values = normal
         elif domain == "integer":
             values = rng.integers(-4, 5, POOL).astype(float)
+        elif domain == "full":
+            values = everywhere(rng, dtype, normal, kind)
         else:
             values = np.where(kind < 0.35, halves, np.where(kind < 0.7, normal, normal * 10 ** rng.uniform(-3, 3, POOL)))
-        if special:
+        if special and domain != "full":
             rows = rng.random(POOL) < 0.2
             odd = [np.inf, -np.inf, np.nan, -0.0, 0.0, LEAST[dtype], -LEAST[dtype], NORMAL[dtype], MOST[dtype], -MOST[dtype], 1.0, -1.0, NORMAL[dtype] * 0.75]
             if domain in ("positive", "above"):
@@ -129,7 +154,7 @@ class Values:
             elif domain in ("prob", "inner"):
                 odd = [0.5, 0.25]
             values = np.where(rows, rng.choice(np.array(odd), POOL), values)
-        values[:6] = np.array([1, 2, 3, 0.5, 4, -1]) if domain in ("any", "small", "normal", "integer") else values[:6] if special else np.clip([0.5, 0.25, 0.75, 1.0, 0.5, 0.5], 0.02, 0.98)
+        values[:6] = np.array([1, 2, 3, 0.5, 4, -1]) if domain in ("any", "small", "normal", "integer", "full") else values[:6] if special else np.clip([0.5, 0.25, 0.75, 1.0, 0.5, 0.5], 0.02, 0.98)
         if domain == "above":
             values[:4] = [1, 2, 3, 4]
         with np.errstate(over="ignore"):
@@ -224,8 +249,8 @@ class Call:
         self.draws, self.values, self.operator, self.device = draws, values, operator, device
         self.params = device.prototypes[operator]
         self.given, self.features = {}, set()
-        # The status that the first phase has to return.
-        self.expected = 0
+        # The status that the first phase has to return; an optional output that was left out, which some forms need.
+        self.expected, self.left = 0, None
         # The choices that made shapes and layouts, with the simplest ones, and those that say where in its pool a tensor begins: for `shrink.py`.
         self.regions, self.starts = [], []
         self.below, self.choose, self.chance, self.between = draws.below, draws.choose, draws.chance, draws.between
@@ -246,6 +271,22 @@ class Call:
                 if types and isinstance(one, Array) and one.dtype not in types:
                     return False
         return True
+
+    def lighten(self, required):
+        """Leaves out what the operator does without: an optional argument that has its default, or an optional output. `required` names those that are refused without."""
+        free = [name for _, name, _, _, optional in self.params if optional and name in self.given and name not in required]
+        for name in free:
+            value = self.given[name]
+            default = DEFAULTS.get((self.operator, name), DEFAULTS.get(name))
+            if default is not None and isinstance(value, (Plain, Scalar)) and value.value == default and self.chance(30):
+                del self.given[name]
+                self.features.add("optional argument left out")
+        outputs = [name for name in free if isinstance(self.given.get(name), Written) and not self.given[name].reads]
+        if outputs and self.chance(12):
+            name = self.choose(outputs)
+            # An output that others are judged by stays.
+            self.left = self.given.pop(name)
+            self.features.add("optional argument left out")
 
     def refuse(self, status):
         """Marks this call as one that the first phase has to refuse."""
@@ -312,6 +353,11 @@ class Call:
         """A shape: usually small, at times with one dimension at a boundary, at times without elements."""
         begin = len(self.draws.made)
         way = self.below(16)
+        if self.below(40) == 39:
+            # Beyond what one block or one thread does.
+            most *= 16
+            way = 11 + way % 5
+            self.features.add("65536 elements")
         rank = min(self.choose((1, 2, 0, 3, 4, 2, 3, 5, 6, 7, 8)), high)
         rank = max(rank, low)
         dims, left = [], most
@@ -325,6 +371,11 @@ class Call:
             options = [size for size in BOUNDS if size * others <= most] or [dims[axis]]
             dims[axis] = self.choose(options)
             self.features.add("boundary sizes")
+        if rank > 1 and most > 20000 and self.chance(50):
+            # Several tiles along two dimensions, which may lie the other way round.
+            one = self.below(rank - 1)
+            dims = [1] * rank
+            dims[one], dims[self.between(one + 1, rank - 1)] = self.choose((33, 65, 129, 130, 257)), self.choose((31, 64, 65, 129, 140))
         if rank and empty and way == 10:
             dims[self.below(rank)] = 0
             self.features.add("empty")

@@ -27,7 +27,7 @@ REASONS = {
     "The result depends on the history of the checked values, which stored cases go through step by step.": ("SilentCheck", "AdvanceStepV2", "MoeUpdateExpert"),
     "A reference would repeat several other operators of this page, which have calls of their own; stored cases compare the whole with PyTorch.": (
         "NsaCompressAttentionInfer", "DequantRopeQuantKvcache", "FusedLinear", "FusedCrossEntropyLossWithMaxSum",
-        "TopKTopPSample", "SwigluGroupQuant",
+        "TopKTopPSample", "SwigluGroupQuant", "KvRmsNormRopeCache",
     ),
     "They differ from a form that has calls in how the weights are stored, or in further arguments that may be absent.": (
         "GroupedMatmulFinalizeRouting", "QuantMatmulReduceSum", "DualLevelQuantMatmulWeightNz",

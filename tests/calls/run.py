@@ -12,6 +12,7 @@ import faulthandler
 import multiprocessing
 import os
 import pathlib
+import queue
 import sys
 import time
 import traceback
@@ -22,6 +23,7 @@ sys.path.insert(0, str(HERE))
 import numpy as np  # noqa: E402
 
 import families  # noqa: E402
+import misfits  # noqa: E402
 import page  # noqa: E402
 from device import ARENA, LARGE_ARENA, Device, computed  # noqa: E402
 from maker import Call, Draws, Values  # noqa: E402
@@ -34,6 +36,8 @@ PATIENCE, EACH = 60, 3
 TRIES = 30
 #: Of 100 calls, those in which an argument is spoiled: they have to be refused.
 MISFITS = 3
+#: Changes of each valid call that the first phase has to refuse.
+CHANGES = 2
 #: Calls that one process makes before it looks at the clock.
 TURN = 50
 
@@ -45,6 +49,7 @@ class Maker:
         self.seed, self.values, self.device = seed, Values(seed), Device(LARGE_ARENA if large else ARENA)
         # Shows the first process that this one is not stuck.
         self.beat = lambda: None
+        self.refused, self.without = {} if large else misfits.read(), {}
         self.rows = [(family, operator, make) for family in chosen for operator, make in family.makers.items()]
 
     def made(self, draws):
@@ -56,12 +61,44 @@ class Maker:
             if call.accepted():
                 if not call.expected and draws.chance(MISFITS):
                     call.misfit()
+                elif not call.expected:
+                    call.lighten(self.needed(operator))
                 break
         return call
 
+    def needed(self, operator):
+        """The arguments without which the first phase refuses every call."""
+        if operator not in self.without:
+            self.without[operator] = {name for name, word, _ in self.refused.get(operator, ()) if word == "null"}
+        return self.without[operator]
+
+    def valid(self, operator, make, seed):
+        """Makes a valid call of an operator, or `None`."""
+        for attempt in range(TRIES):
+            call = Call(self.device, self.values, Draws(seed << 8 | attempt), operator)
+            make(call)
+            if call.accepted() and not call.expected:
+                return call
+        return None
+
     def run(self, draws):
+        """Makes a call and runs it; then changes of it that the first phase has to refuse."""
         call = self.made(draws)
-        return call, self.device.run(call.operator, call.given, call.expected)
+        problem = self.device.run(call.operator, call.given, call.expected)
+        if problem and problem[0] == "refused" and call.left is not None:
+            # Some forms of the operator need this output.
+            return call, None
+        listed = () if problem or call.expected else self.refused.get(call.operator, ())
+        for _ in range(CHANGES if listed else 0):
+            name, word, status = listed[draws.below(len(listed))]
+            given = misfits.changed(call, name, word, draws.below(4) if word.endswith(" tied") else 0)
+            if given is None:
+                continue
+            found = self.device.first(call.operator, given)
+            if found != status:
+                call.given = given
+                return call, ("accepted" if found == 0 else "status", f"{name}: {word}: the first phase returned {found}, and not {status}")
+        return call, problem
 
     def small(self, choices, operator, kind):
         """Shrinks a failing call; the choice of the operator stays."""
@@ -150,6 +187,7 @@ def main():
     parser.add_argument("--large", action="store_true", help="only calls with tensors of more than 2^24 elements")
     parser.add_argument("--spoil", action="store_true", help="change an element of each result, and name the operators of which that is never found")
     parser.add_argument("--page", action="store_true", help="write docs/generated-calls.md")
+    parser.add_argument("--misfits", action="store_true", help="write tests/calls/misfits.txt from what the engine refuses")
     parser.add_argument("--check-page", action="store_true", help="fail if docs/generated-calls.md names other operators")
     options = parser.parse_args()
     known = computed()
@@ -164,11 +202,50 @@ def main():
     if not operators:
         print("no operator has this name")
         return 2
+    if options.misfits:
+        return observe(options, chosen)
     if options.call is not None:
         options.calls, options.processes = options.call + 1, 1
     print(f"calls: seed {options.seed}, {operators} operators", flush=True)
     outcome = together(options, chosen)
     return report(options, outcome, operators)
+
+
+def observed(index, options, chosen, answers):
+    """One process: what the engine refuses of every `processes`-th operator."""
+    faulthandler.enable()
+    np.seterr(all="ignore")
+    maker = Maker(options.seed, chosen)
+    for number, (_, operator, make) in enumerate(maker.rows):
+        if number % options.processes == index:
+            answers.put((operator, misfits.text(operator, misfits.observed(maker, operator, make), maker.device.prototypes[operator])))
+    maker.device.close()
+    answers.put((None, index))
+
+
+def observe(options, chosen):
+    """Writes the list of changes that are refused; what it has of other operators stays."""
+    context = multiprocessing.get_context("fork")
+    answers, found, left = context.Queue(), {}, options.processes
+    workers = [context.Process(target=observed, args=(index, options, chosen, answers)) for index in range(options.processes)]
+    for worker in workers:
+        worker.start()
+    while left:
+        try:
+            operator, lines = answers.get(timeout=1)
+        except queue.Empty:
+            if all(worker.exitcode is not None for worker in workers):
+                print("a process ended before its operators")
+                return 1
+            continue
+        if operator is None:
+            left -= 1
+        else:
+            found[operator] = lines
+    for worker in workers:
+        worker.join(5)
+    misfits.write(found)
+    return 0
 
 
 def together(options, chosen):

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
@@ -112,6 +113,37 @@ def test_findings_as_sarif_and_against_a_baseline(program, tmp_path):
     assert result["ruleId"] == "JMR-SYNC-007" and result["level"] == "error"
     done = jumar("check", "--baseline", known, "--", app)
     assert done.returncode == 0, done.stderr
+
+
+def test_findings_name_files_from_the_checkout_and_survive_moved_lines(program, tmp_path):
+    """The checkout is the next folder with .git; the same program with lines inserted above has the same fingerprint."""
+    source = (ROOT / "tests/diag/corpus/04_freed_too_early.c").read_text()
+    fingerprints = []
+    for name, text in (("before", source), ("after", "\n\n" + source)):
+        folder = tmp_path / name
+        (folder / ".git").mkdir(parents=True)
+        (folder / "src").mkdir()
+        (folder / "src/app.c").write_text(text)
+        compiled = ["cc", "-g", "src/app.c", "-o", "app", "-I", HERE / "corpus", "-I", PREFIX / "include", "-L", LIB64]
+        compiled.append("-lascendcl")
+        subprocess.run(compiled, cwd=folder, check=True)
+        outputs = ["--sarif", "a.sarif", "--junit", "a.xml", "--code-quality", "a.json", "--annotations"]
+        done = subprocess.run(
+            [JUMAR, "check", *outputs, "--", "../app"], cwd=folder / "src", env=environment(), capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 1, done.stderr
+        line = 15 + 2 * (name == "after")
+        [result] = json.loads((folder / "src/a.sarif").read_text())["runs"][0]["results"]
+        physical = result["locations"][0]["physicalLocation"]
+        assert physical == {"artifactLocation": {"uri": "src/app.c", "uriBaseId": "SRCROOT"}, "region": {"startLine": line}}
+        assert "\nfix: " in result["message"]["text"] and "\nmissing: " in result["message"]["text"]
+        [entry] = json.loads((folder / "src/a.json").read_text())
+        assert entry["location"] == {"path": "src/app.c", "lines": {"begin": line}}
+        case = ElementTree.parse(folder / "src/a.xml").find("testsuite/testcase")
+        assert (case.get("file"), case.get("line"), case.find("failure").get("type")) == ("src/app.c", str(line), "error")
+        assert f"::error file=src/app.c,line={line},title=JMR-SYNC-007 " in done.stdout
+        fingerprints.append((result["partialFingerprints"], entry["fingerprint"]))
+    assert fingerprints[0] == fingerprints[1]
 
 
 def test_without_the_wrapper_the_environment_is_enough(program):

@@ -10,7 +10,9 @@ import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-RUNNER = TARGET / "release" / "examples" / "run_model"
+# `cargo xtask ci` says how it builds what is under test.
+PROFILE = os.environ.get("JUMAR_TEST_PROFILE") or "release"
+RUNNER = TARGET / {"dev": "debug"}.get(PROFILE, PROFILE) / "examples" / "run_model"
 DTYPES = {"bool": np.bool_, "float16": np.float16}
 BOUND = 1e-5
 
@@ -22,7 +24,7 @@ class Refused(Exception):
 def build():
     """Builds the runner, of the parts that the libraries were built of: with packages chosen otherwise, features differ and all is compiled again."""
     packages = [word for name in ("jumar-capi", "jumar-py", "jumar-cli", "jumar-graph") for word in ("-p", name)]
-    command = ["cargo", "build", "--quiet", "--release", *packages, "--example", "run_model"]
+    command = ["cargo", "build", "--quiet", "--profile", PROFILE, *packages, "--example", "run_model"]
     subprocess.run(command, cwd=ROOT, check=True)
 
 

@@ -6,7 +6,7 @@
     python tests/nodes/run.py --host Softmax     the same through the model runner of jumar-graph, which it builds first
     python tests/nodes/run.py --update           all cases; writes unsupported.txt and docs/operators.md anew
 
-Runs in the environment of the tests (target/venv), and finds the install tree in target/jumar by itself. A case that is
+Runs in the environment of the tests (target/venv), and finds the install tree by itself (JUMAR_PREFIX, or target/jumar). A case that is
 converted has to give what the suite expects. A case that atc refuses has to be listed in unsupported.txt, and the refusal
 has to name an operator of the case. A listed case that passes is a line to be taken out.
 """
@@ -44,7 +44,8 @@ class Worker:
     def start(self):
         command = [sys.executable, str(HERE / "worker.py"), self.how]
         if self.how == "acl":
-            command = [str(ROOT / "target" / "jumar" / "bin" / "jumar"), "run", "--", *command]
+            tree = os.environ.get("JUMAR_PREFIX") or ROOT / "target/jumar"
+            command = [f"{tree}/bin/jumar", "run", "--", *command]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
         self.said = collections.deque(maxlen=20)

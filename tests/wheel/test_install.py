@@ -1,12 +1,15 @@
 """The installed wheel: environments, commands, C programs, one runtime."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
 import pytest
 
 from conftest import ROOT, clean_environment, pip_install
+
+TREE = pathlib.Path(os.environ.get("JUMAR_PREFIX") or ROOT / "target/jumar")
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -27,8 +30,7 @@ def names(site):
 
 def pytest_generate_tests(metafunc):
     if "library" in metafunc.fixturenames:
-        tree = ROOT / "target/jumar/lib64"
-        metafunc.parametrize("library", sorted(path.name[3:-3] for path in tree.glob("*.so")))
+        metafunc.parametrize("library", sorted(path.name[3:-3] for path in TREE.glob("lib64/*.so")))
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +73,7 @@ print(len(mapped))
 
 
 def test_an_installed_tree_that_came_first_is_the_runtime(run_python):
-    library = ROOT / "target/jumar/lib64/libacl_rt.so"
+    library = TREE / "lib64/libacl_rt.so"
     script = """
 import ctypes, sys
 first = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)

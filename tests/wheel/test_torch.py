@@ -97,7 +97,7 @@ def test_under_jumar_run(python):
 
 
 def test_the_steps_of_the_example_workflow(python, tmp_path):
-    workflow = (ROOT / "examples/pytorch/ci.yml").read_text()
+    workflow = (ROOT / "examples/ci/github-pytorch.yml").read_text()
     steps = dict(re.findall(r"- name: (\w+)\n +run: (\S.*)\n", workflow))
     assert list(steps) == ["Examine", "Train", "Test", "Check"]
     (tmp_path / "train.py").write_text("import torch, torch_npu\ntorch_npu.library.aclrtResetDevice(0)\ntorch_npu.library.aclFinalize()\n")

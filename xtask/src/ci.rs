@@ -1,16 +1,21 @@
 //! `cargo xtask ci`: everything that has to pass, three steps at a time, and a table at the end.
 //!
+//! The tree under test is built of what `cargo test` compiles anyway, with assertions and checks of overflow. The long steps, and `--release`,
+//! test the tree that users get.
+//!
 //! Most steps use one processor for much of their time: tests of the install tree, and the last crates of a build; and tests wait, for
 //! time limits and for other processes. A step starts when those that it needs have ended, and no other step uses what it needs for
 //! itself. A step's whole output lies in target/ci/<step>.log; of a failed one the end is shown. A step that cannot run because another
 //! one failed, or because the machine lacks a tool, is skipped with the reason; skipped is never passed.
 
+mod bare;
 mod calls;
 mod deny;
 mod levels;
 mod long;
 mod mindspore;
 mod races;
+mod serving;
 mod steps;
 mod summary;
 mod variants;
@@ -25,7 +30,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum as _;
 
-use crate::progress;
+use crate::{dist, progress};
 
 /// What `cargo xtask ci` takes.
 #[derive(clap::Args)]
@@ -39,6 +44,9 @@ pub struct Options {
     /// Runs only these steps. Whatever they need from other steps must exist from an earlier run.
     #[arg(long, value_name = "STEP,...", value_delimiter = ',')]
     only: Vec<String>,
+    /// Tests an optimized tree, as users get it, instead of one that is built of what `cargo test` compiles.
+    #[arg(long)]
+    release: bool,
     /// Lists the steps and runs none.
     #[arg(long)]
     list: bool,
@@ -103,6 +111,8 @@ struct Job {
     name: &'static str,
     log: PathBuf,
     long: bool,
+    /// How the install tree under test is built.
+    build: dist::Build,
 }
 
 /// How a step ended; each with a few words.
@@ -147,6 +157,12 @@ pub fn run(options: &Options) -> Result<bool> {
     }
     let chosen = choose(options);
 
+    // What the long steps measure and strain is what users get.
+    let build = if options.release || chosen.iter().any(|step| step.part.is_some()) {
+        dist::Build::Release
+    } else {
+        dist::Build::Tests
+    };
     let logs = crate::root().join("target/ci");
     fs::create_dir_all(&logs)?;
     let start = Instant::now();
@@ -155,6 +171,7 @@ pub fn run(options: &Options) -> Result<bool> {
         name,
         log: logs.join(format!("{name}.log")),
         long: options.long || options.part.is_some(),
+        build,
     };
     thread::scope(|scope| {
         for _ in 0..SIDE_BY_SIDE {

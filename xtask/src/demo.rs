@@ -49,7 +49,7 @@ pub fn run(tree: Option<PathBuf>) -> Result<()> {
     let is_unoptimized = tree.is_none();
     let tree = match tree {
         Some(tree) => tree,
-        None => dist::run(Some(work.join("jumar")), dist::Build::Unoptimized)?,
+        None => dist::run(None, dist::Build::Unoptimized)?,
     };
     ensure!(
         tree.join("bin/atc").exists(),

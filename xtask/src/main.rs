@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask <gen|dist|demo|ci|bench|size|tidy>`.
+//! The project's own commands: `cargo xtask <gen|dist|wheel|release|site|demo|ci|bench|size|tidy>`.
 
 mod ci;
 mod demo;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use xtask_base::{processor_time, progress, python_env, root};
-use xtask_tree::{dist, wheel};
+use xtask_tree::{dist, release, wheel};
 
 #[derive(Parser)]
 #[command(
@@ -38,12 +38,19 @@ enum Command {
     },
     /// Builds everything and lays out the install tree.
     Dist {
-        /// The folder of the install tree. Default: target/jumar.
+        /// The folder of the install tree. Default: target/jumar, or target/tests/jumar with --tests.
         #[arg(long, value_name = "DIR")]
         prefix: Option<PathBuf>,
+        /// Takes the libraries that `cargo test` compiles: built in a third of the time, without optimization, with assertions.
+        #[arg(long)]
+        tests: bool,
     },
     /// Builds one wheel with the Python modules, the commands, headers and libraries.
     Wheel(wheel::Options),
+    /// Builds the files of a release: portable wheels, archives, checksums, a bill of materials and notes.
+    Release(release::Options),
+    /// Builds the documentation as a site with search, in target/site.
+    Site,
     /// Builds without optimization, converts the digits model and runs the example programs on it.
     Demo {
         /// Takes an install tree that exists and builds nothing.
@@ -56,7 +63,10 @@ enum Command {
     Bench(xtask_bench::Options),
     /// Compiles every installed header in every dialect, and links the layout test against the installed library.
     #[command(hide = true)]
-    Headers,
+    Headers {
+        /// The install tree.
+        tree: PathBuf,
+    },
     /// Prints the lines of the sources by crate, the sizes of the libraries, and the processor time of the last builds and runs.
     Size,
     /// Checks the project's rules that no compiler checks.
@@ -71,7 +81,7 @@ impl Command {
     /// Returns the name of a command whose processor time is recorded: it does all that it can do.
     fn measured(&self) -> Option<&'static str> {
         match self {
-            Command::Dist { .. } => Some("dist"),
+            Command::Dist { tests: false, .. } => Some("dist"),
             Command::Demo { tree: None } => Some("demo"),
             Command::Ci(options) if options.is_complete() => Some("ci"),
             _ => None,
@@ -84,9 +94,14 @@ impl Command {
     /// cmake is missing and could not be installed.
     fn provide_cmake(&self) -> Result<()> {
         let compiles = match self {
-            Command::Gen { .. } | Command::Headers | Command::Size | Command::Tidy { .. } => false,
+            Command::Gen { .. }
+            | Command::Headers { .. }
+            | Command::Site
+            | Command::Size
+            | Command::Tidy { .. } => false,
             Command::Dist { .. }
             | Command::Wheel(_)
+            | Command::Release(_)
             | Command::Demo { .. }
             | Command::Ci(_)
             | Command::Bench(_) => true,
@@ -151,10 +166,14 @@ fn run(command: Command) -> Result<bool> {
     std::env::set_current_dir(root())?;
     match command {
         Command::Gen { check } => xtask_gen::run(check).map(|()| true),
-        Command::Dist { prefix } => {
+        Command::Dist { prefix, tests } => {
             let tree = dist::run(
                 prefix.map(|prefix| callers_folder.join(prefix)),
-                dist::Build::Release,
+                if tests {
+                    dist::Build::Tests
+                } else {
+                    dist::Build::Release
+                },
             )?;
             println!("install tree: {}", tree.display());
             Ok(true)
@@ -164,13 +183,22 @@ fn run(command: Command) -> Result<bool> {
             println!("wheel: {}", wheel.display());
             Ok(true)
         }
+        Command::Release(options) => {
+            let folder = release::run(&options, &callers_folder)?;
+            println!("files of the release: {}", folder.display());
+            Ok(true)
+        }
+        Command::Site => {
+            println!("site: {}", site()?.display());
+            Ok(true)
+        }
         Command::Demo { tree } => {
             demo::run(tree.map(|tree| callers_folder.join(tree))).map(|()| true)
         }
         Command::Ci(options) => ci::run(&options),
         Command::Bench(options) => xtask_bench::run(&options).map(|()| true),
-        Command::Headers => {
-            let tree = root().join("target/jumar");
+        Command::Headers { tree } => {
+            let tree = callers_folder.join(tree);
             xtask_gen::check::headers(&tree.join("include"))?;
             xtask_gen::check::links(&tree.join("include"), &tree.join("lib64"))?;
             Ok(true)
@@ -185,6 +213,22 @@ fn run(command: Command) -> Result<bool> {
     }
 }
 
+/// Builds the site of the documentation. Returns its folder.
+///
+/// # Errors
+/// A link of a page leads nowhere, or the builder cannot be installed.
+fn site() -> Result<PathBuf> {
+    let log = root().join("target/dist/site.log");
+    let mut build = std::process::Command::new(python_env::ensure_pages(&log)?);
+    build
+        .args(["-m", "mkdocs", "build", "--strict", "--config-file"])
+        .arg(root().join("xtask/site/mkdocs.yml"))
+        // A line about a future version of the builder.
+        .env("NO_MKDOCS_2_WARNING", "1");
+    progress::run_or_fail("building the site", &mut build, &log)?;
+    Ok(root().join("target/site"))
+}
+
 /// Starts this program again without what `cargo run` put into the environment.
 ///
 /// Cargo prepends target/debug to LD_LIBRARY_PATH, where a half-built libascendcl.so lies that no program under test may
@@ -192,7 +236,8 @@ fn run(command: Command) -> Result<bool> {
 fn shed_cargo() {
     let paths = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let is_cargos = |path: &PathBuf| {
-        path.starts_with(root().join("target")) && !path.starts_with(root().join("target/jumar"))
+        let is_trees = path.ends_with("jumar/lib64") || path.ends_with("jumar/cann/lib64");
+        path.starts_with(root().join("target")) && !is_trees
             || path.components().any(|part| part.as_os_str() == "rustlib")
             || std::env::var_os("CARGO_TARGET_DIR").is_some_and(|target| path.starts_with(target))
     };

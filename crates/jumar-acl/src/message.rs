@@ -168,6 +168,7 @@ fn compose(function: &str, code: i32, error: &Error) -> String {
     let collective = function.starts_with("Hccl");
     let name = match collective {
         true => enums::name_of("HcclResult", i64::from(code)),
+        false if crate::atb::is_named(function) => crate::atb::status_name(code),
         false => None,
     };
     let name = name.or_else(|| codes::name_of(code)).unwrap_or("unknown");

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use jumar_testkit::api::Api;
 use jumar_testkit::run::{Outcome, Report};
 use jumar_testkit::table::{self, Case};
-use jumar_testkit::{models, root};
+use jumar_testkit::{models, root, tree};
 use serde::{Deserialize, Serialize};
 
 use crate::case_runner::{CaseRunner, End};
@@ -65,7 +65,7 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
         .collect();
     let folder = tempfile::tempdir()?;
     // Where there is no tree, cases that need a model count as lacking it.
-    let tree = root.join("target/jumar");
+    let tree = tree();
     let made = folder.path().join("models");
     let missing = if tree.join("bin/atc").exists() {
         models::make(&tree, &made)?

@@ -10,11 +10,12 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use jumar::record_file::RunStatus;
 
 use crate::decisive;
+use crate::export::{self, Sources};
 use crate::tree::Tree;
 
 /// What `jumar check` takes.
@@ -56,6 +57,18 @@ pub struct Check {
     /// Writes the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    /// Writes the findings as JUnit XML: a failed test for each.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Writes the findings as a report of code quality for GitLab.
+    #[arg(long, value_name = "FILE")]
+    code_quality: Option<PathBuf>,
+    /// Prints an annotation of GitHub Actions (`::error file=...`) for each finding.
+    #[arg(long)]
+    annotations: bool,
+    /// The folder from which these name files. Default: the next folder with .git, or the current one.
+    #[arg(long, value_name = "DIR")]
+    source_root: Option<PathBuf>,
     /// Writes a timeline as well, as `jumar run --trace` does; a web page (.html) includes the findings.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -330,9 +343,7 @@ pub fn check(options: &Check) -> Result<ExitCode> {
         write(&all, &Value::from(found.clone()).to_string())?;
         crate::report::write(&[timeline], Some(&all), page)?;
     }
-    if let Some(file) = &options.sarif {
-        write(file, &serde_json::to_string_pretty(&sarif(&found))?)?;
-    }
+    export(options, &found)?;
     if let Some(file) = &options.save_baseline {
         let lines: Vec<&str> = found
             .iter()
@@ -356,52 +367,28 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     })
 }
 
-fn write(file: &Path, text: &str) -> Result<()> {
-    crate::output::write(file, text.as_bytes())
+/// Writes the findings in the formats of other tools.
+fn export(options: &Check, found: &[Value]) -> Result<()> {
+    let sources = Sources::new(options.source_root.as_deref());
+    if let Some(file) = &options.sarif {
+        let sarif = export::sarif(found, &sources);
+        write(file, &serde_json::to_string_pretty(&sarif)?)?;
+    }
+    if let Some(file) = &options.junit {
+        write(file, &export::junit(found, &sources))?;
+    }
+    if let Some(file) = &options.code_quality {
+        let report = export::code_quality(found, &sources);
+        write(file, &serde_json::to_string_pretty(&report)?)?;
+    }
+    if options.annotations {
+        print!("{}", export::annotations(found, &sources));
+    }
+    Ok(())
 }
 
-/// Writes the findings as SARIF, which code hosts read.
-fn sarif(found: &[Value]) -> Value {
-    let level = |severity: &Value| match severity.as_str() {
-        Some("error") => "error",
-        Some("warning" | "portability") => "warning",
-        _ => "note",
-    };
-    let location = |line: &Value| {
-        let file = line["file"].as_str()?;
-        Some(json!({"physicalLocation": {
-            "artifactLocation": {"uri": file},
-            "region": {"startLine": line["line"].as_u64().unwrap_or(1).max(1)},
-        }, "message": {"text": line["text"]}}))
-    };
-    let result = |finding: &Value| {
-        let empty = Vec::new();
-        let lines = finding["lines"].as_array().unwrap_or(&empty);
-        let locations: Vec<Value> = lines.iter().filter_map(location).collect();
-        json!({
-            "ruleId": finding["rule"], "level": level(&finding["severity"]),
-            "message": {"text": format!("{}: {}", finding["title"].as_str().unwrap_or(""),
-                lines.first().and_then(|line| line["text"].as_str()).unwrap_or(""))},
-            "locations": locations.first().map_or(json!([]), |first| json!([first])),
-            "relatedLocations": locations.get(1..).unwrap_or_default(),
-            "partialFingerprints": {"jumar": finding["fingerprint"]},
-        })
-    };
-    let rules: BTreeMap<&str, &Value> = found
-        .iter()
-        .filter_map(|finding| Some((finding["rule"].as_str()?, &finding["title"])))
-        .collect();
-    let rules: Vec<Value> = rules
-        .into_iter()
-        .map(|(id, title)| json!({"id": id, "shortDescription": {"text": title}}))
-        .collect();
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {"name": "jumar check", "version": env!("CARGO_PKG_VERSION"), "rules": rules}},
-            "results": found.iter().map(result).collect::<Vec<_>>(),
-        }],
-    })
+fn write(file: &Path, text: &str) -> Result<()> {
+    crate::output::write(file, text.as_bytes())
 }
 
 /// What a run did.
@@ -585,20 +572,6 @@ fn sum(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sarif_names_each_rule_once_and_keeps_locations() {
-        let found = [1, 2].map(|line| {
-            json!({"rule": "JMR-X-001", "severity": "error", "title": "t", "fingerprint": "f",
-                "lines": [{"label": "now", "file": "/a/b.c", "line": line, "text": "what"}]})
-        });
-        let sarif = sarif(&found);
-        let run = &sarif["runs"][0];
-        assert_eq!(run["tool"]["driver"]["rules"].as_array().unwrap().len(), 1);
-        let physical = &run["results"][1]["locations"][0]["physicalLocation"];
-        assert_eq!(physical["region"]["startLine"], 2);
-        assert_eq!(physical["artifactLocation"]["uri"], "/a/b.c");
-    }
 
     #[test]
     fn sums_differ_where_bytes_do() {

@@ -154,10 +154,13 @@ fn check_tree(report: &mut Report, tree: &Tree) {
         );
     }
 
-    // Every other name has to lead to the one file, or a process could hold two runtimes. The classes of the Graph Engine are
-    // in a library of their own, which loads that file.
+    // Every other name has to lead to the one file, or a process could hold two runtimes. The classes of the Graph Engine and of
+    // the transformer library are in libraries of their own, which load that file.
     let one = library.canonicalize().ok();
-    let engine = library.with_file_name("libjumar_ge.so").canonicalize().ok();
+    let above: Vec<_> = ["libjumar_ge.so", "libatb.so"]
+        .iter()
+        .filter_map(|name| library.with_file_name(name).canonicalize().ok())
+        .collect();
     let mut names = 0;
     let mut astray = Vec::new();
     // A wheel has neither links nor the folders that build scripts of a toolkit look into.
@@ -188,7 +191,9 @@ fn check_tree(report: &mut Report, tree: &Tree) {
             names += 1;
             let filters = || loader::filtered(&path).is_some_and(|name| name == "libascendcl.so");
             let target = path.canonicalize().ok();
-            let known = target.is_some() && (target == one || target == engine);
+            let known = target
+                .as_ref()
+                .is_some_and(|target| one.as_ref() == Some(target) || above.contains(target));
             if !(known || wheel && filters()) {
                 astray.push(
                     path.strip_prefix(tree.root())

@@ -10,6 +10,7 @@ mod decisive;
 mod doctor;
 mod env;
 mod es;
+mod export;
 mod faults;
 mod info;
 mod inspect;
@@ -92,6 +93,8 @@ enum Command {
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called_as = arguments.next().unwrap_or_default();
+    // Commands show and compare model files.
+    jumar::offline::lowering::provide_operators();
     let name = Path::new(&called_as).file_name().unwrap_or_default();
     if name == "atc" {
         return atc::main(arguments.collect());

@@ -80,6 +80,11 @@ impl Team {
     pub fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         self.0.share(parts, work);
     }
+
+    /// Writes zeros. Memory that has no pages yet gets none.
+    pub fn clear(&self, to: Span) {
+        self.0.fill_now(to, 0);
+    }
 }
 
 impl Context {

@@ -243,6 +243,11 @@ impl Scalar {
         bits: 1,
     };
 
+    /// Returns whether its value is 0, and its bits in every type are 0 as well: -0.0 does not count.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.bits == 0
+    }
+
     /// Creates a float64 scalar.
     pub fn of_f64(value: f64) -> Scalar {
         Scalar {

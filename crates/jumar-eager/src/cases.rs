@@ -54,6 +54,7 @@ families! {
     reduction
     routing
     sampler
+    serving
     sparse
     spectrum
     training

@@ -79,7 +79,7 @@ pub use jumar_ops::{OpError, Share, Workers};
 
 pub use argument::{Arg, Dims, Group, Scalar, TensorArg, TensorDesc};
 pub use exchange::{Exchange, Memory, Transfer};
-pub use ops::{computed, is_computed};
+pub use ops::{atb, computed, is_computed};
 pub use plan::{Access, AccessedView, Plan, RunReport};
 pub use refusal::{Refusal, Status};
 pub use signature::{Io, Param, ParamKind, Signature, Types};

@@ -118,6 +118,8 @@ pub struct Plan {
     /// The collectives between the steps, in order.
     pub(crate) exchanges: Vec<Exchange>,
     pub(crate) pause: Duration,
+    /// The plan fills one dense tensor with zeros.
+    pub(crate) fills_zeros: bool,
 }
 
 impl std::fmt::Debug for Plan {
@@ -206,6 +208,22 @@ impl Plan {
             step.kernel.is_elementwise() && elements <= SHORT
         };
         self.pause.is_zero() && self.steps.iter().all(&mut is_short)
+    }
+
+    /// Returns the tensor that a plan fills with zeros, if it does nothing else: its index, the distance of its first element from the data
+    /// pointer, and its length.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn zeros(&self) -> Option<(usize, usize, usize)> {
+        let output = self.steps.first()?.outputs.first()?;
+        let BufferKind::Output(buffer) = output.buffer() else {
+            return None;
+        };
+        let length = bytes(output.dtype(), output.layout().elements());
+        let only = self.fills_zeros && self.steps.len() == 1;
+        only.then_some((buffer as usize, output.offset(), length))
     }
 
     /// Returns how long a run takes at least. The caller waits so long before it executes the steps.

@@ -8,7 +8,7 @@ use jumar_acl::frontend::{Joint, Rank, Reduction};
 use jumar_types::dtype::DataType;
 
 use crate::graph::TensorType;
-use crate::graph::ge::{Graph, Node, Value};
+use crate::lowering::{Graph, Node, Value};
 use crate::{GeError, GeResult};
 
 /// The longest name of a group.

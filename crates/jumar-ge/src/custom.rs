@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use jumar::engine::Context;
 use jumar::offline::DeviceMemory;
 
-use crate::graph::ge::{Desc, Node};
+use crate::lowering::{Desc, Node};
 use crate::session;
 use crate::sync::{Mutex, MutexGuard};
 use crate::wire::{Reader, Writer};

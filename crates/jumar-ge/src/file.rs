@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::graph::ge::{Graph, Input, Node, Output, Value};
+use crate::lowering::{Graph, Input, Node, Output, Value};
 use crate::wire::{Reader, Writer};
 use crate::{GeError, GeResult};
 
@@ -54,7 +54,7 @@ fn write(to: &mut Writer, graph: &Graph) {
 /// Reads a graph that [`save`] wrote, or one that a client serialized; the bytes are not trusted.
 pub fn load(bytes: &[u8]) -> GeResult<Graph> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
-        return crate::graph::ge::read_serialized(bytes).map_err(|error| {
+        return crate::lowering::read_serialized(bytes).map_err(|error| {
             GeError::new(format!(
                 "the data is neither a graph that Jumar saved nor a serialized graph: {error}"
             ))

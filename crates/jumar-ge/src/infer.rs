@@ -1,7 +1,7 @@
 //! Shapes and types without building: of one operator, or of all nodes of a graph.
 
 use crate::graph::TensorType;
-use crate::graph::ge::{self, Desc, Graph};
+use crate::lowering::{self as ge, Desc, Graph};
 use crate::{GeError, GeResult};
 
 /// What is found of a node's outputs; nothing where the node or the output is not reached.

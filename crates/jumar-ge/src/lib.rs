@@ -31,7 +31,7 @@ pub use message::{fork_ended, fork_prepared, last_error, refuse};
 pub use run::{Done, HostTensor, run, run_async};
 
 pub(crate) use jumar::engine::sync;
-pub(crate) use jumar::offline::graph;
+pub(crate) use jumar::offline::{graph, lowering};
 
 /// Everything is well.
 pub const SUCCESS: u32 = 0;

@@ -1,6 +1,7 @@
 //! Offline models: options of aclgrphBuildModel, and the bytes of a model file. No runtime and no thread is needed.
 
-use crate::graph::{BuildOptions, files, ge, onnx};
+use crate::graph::{BuildOptions, files, onnx};
+use crate::lowering as ge;
 use crate::plan::compile;
 use crate::session::{self, Options};
 use crate::{GeError, GeResult, collective, message, registry};

@@ -7,7 +7,8 @@ use jumar::engine::Caller;
 use jumar::offline::{Description, DeviceMemory, GearKind, Model, Package, Supplied, TensorInfo};
 use jumar_types::dtype::DataType;
 
-use crate::graph::{BuildOptions, Products, TensorType, ge};
+use crate::graph::{BuildOptions, Products, TensorType};
+use crate::lowering as ge;
 use crate::session::{Options, Session, SessionDevice};
 use crate::split::{By, Split, Step};
 use crate::sync::Mutex;

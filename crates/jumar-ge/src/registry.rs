@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
-use crate::graph::ge::{self, Desc, Occurs, Value};
+use crate::lowering::{self as ge, Desc, Occurs, Value};
 use crate::sync::{Mutex, MutexGuard};
 use crate::wire::TensorDescExt;
 use crate::{GeError, GeResult, graph, message};

@@ -7,8 +7,8 @@ use jumar_types::dtype::DataType;
 
 use crate::collective::{self, Collective};
 use crate::custom::{self, Operand, Registered};
-use crate::graph::ge::{self, Data, Desc, Graph, Input, Node, Output, Value};
 use crate::graph::{Products, TensorType};
+use crate::lowering::{self as ge, Data, Desc, Graph, Input, Node, Output, Value};
 use crate::plan::{Entry, Family, Source, State, type_of};
 use crate::session::{Options, Session};
 use crate::sync::Mutex;

@@ -12,7 +12,7 @@ use jumar::offline::{Bindings, Bound, DeviceMemory, Dims, Shaped, Spans};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::graph::TensorType;
-use crate::graph::ge;
+use crate::lowering as ge;
 use crate::plan::Plan;
 use crate::session::SessionDevice;
 use crate::sync::Mutex;

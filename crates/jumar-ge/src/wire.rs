@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::graph::ge::{Data, Desc, Value};
+use crate::lowering::{Data, Desc, Value};
 use crate::{GeError, GeResult};
 
 /// Reads a message from its beginning.

@@ -5,16 +5,16 @@
 
 use jumar_ops::{Aliasing, Kernel, OpError, OpErrorKind, Operator, TensorType, UNKNOWN};
 
-use crate::ge::late::LATE;
+use crate::conversion::find_added;
 use crate::{Attr, Body, Graph, GraphError, Node, Result, eager};
 
 /// How deeply graphs may be nested.
-pub(crate) const DEEPEST: usize = 6;
+pub const DEEPEST: usize = 6;
 
 /// Chooses between two graphs: the condition, then what the branches take.
-pub(crate) static IF: Operator = control("If");
+pub static IF: Operator = control("If");
 /// Repeats a graph: trip count (or none), condition (or none), carried values, then what the body takes.
-pub(crate) static LOOP: Operator = control("Loop");
+pub static LOOP: Operator = control("Loop");
 /// Runs a graph over slices: states, scanned tensors, then what the body takes.
 pub(crate) static SCAN: Operator = control("Scan");
 
@@ -45,17 +45,18 @@ pub(crate) fn is_control(operator: &Operator) -> bool {
         .any(|own| std::ptr::eq(*own, operator))
 }
 
-/// Finds an operator by name: one of these, one that computes, or one that runs a single operator.
-pub(crate) fn find(name: &str) -> Option<&'static Operator> {
-    [&IF, &LOOP, &SCAN, &LATE]
+/// Finds an operator by name: one of these, one that computes, one that runs a single operator, or one of a crate that converts.
+pub fn find(name: &str) -> Option<&'static Operator> {
+    [&IF, &LOOP, &SCAN]
         .into_iter()
         .find(|operator| operator.name == name)
         .or_else(|| jumar_ops::find(name))
         .or_else(|| eager::find(name).map(|single| &single.operator))
+        .or_else(|| find_added(name))
 }
 
 /// What inference finds of a node with graphs.
-pub(crate) struct Inferred {
+pub struct Inferred {
     /// The types of the outputs.
     pub outputs: Vec<TensorType>,
     /// The graphs, with the types of their values.
@@ -63,7 +64,7 @@ pub(crate) struct Inferred {
 }
 
 /// Infers the outputs of a node with graphs, and the types inside these.
-pub(crate) fn infer(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
+pub fn infer(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
     match node.operator.name {
         "If" => infer_if(node, inputs),
         "Loop" => infer_loop(node, inputs),

@@ -82,11 +82,13 @@ impl GraphError {
         GraphError::new(GraphErrorKind::Corrupt, text)
     }
 
-    pub(crate) fn invalid(text: impl Into<String>) -> GraphError {
+    /// Makes a refusal of a graph or model.
+    pub fn invalid(text: impl Into<String>) -> GraphError {
         GraphError::new(GraphErrorKind::InvalidModel, text)
     }
 
-    pub(crate) fn unsupported(text: impl Into<String>) -> GraphError {
+    /// Makes the answer for what does not exist here.
+    pub fn unsupported(text: impl Into<String>) -> GraphError {
         GraphError::new(GraphErrorKind::NotSupported, text)
     }
 
@@ -94,7 +96,8 @@ impl GraphError {
         GraphError::new(GraphErrorKind::InvalidOption, text)
     }
 
-    pub(crate) fn internal(text: impl Into<String>) -> GraphError {
+    /// Makes the report of a defect of this library.
+    pub fn internal(text: impl Into<String>) -> GraphError {
         GraphError::new(GraphErrorKind::Internal, text)
     }
 

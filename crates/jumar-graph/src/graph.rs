@@ -78,13 +78,13 @@ pub struct Graph {
     /// The outputs, in order.
     pub outputs: Vec<GraphOutput>,
     /// What folding may still take.
-    pub(crate) folding: FoldingBudget,
+    pub folding: FoldingBudget,
 }
 
 /// Limits the memory of computed constants by that of the constants which the model itself brings: a small file cannot make the
 /// build take gigabytes. The graphs inside the nodes of a graph share its budget.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FoldingBudget {
+pub struct FoldingBudget {
     /// The bytes of the model's own constants.
     stored: usize,
     /// The bytes of the constants that were computed.
@@ -113,7 +113,8 @@ impl Graph {
         &self.values[id.0 as usize]
     }
 
-    pub(crate) fn value_mut(&mut self, id: ValueId) -> &mut Value {
+    /// Returns a value, to be changed.
+    pub fn value_mut(&mut self, id: ValueId) -> &mut Value {
         &mut self.values[id.0 as usize]
     }
 
@@ -163,7 +164,7 @@ impl Graph {
     }
 
     /// Returns the types of a node's inputs, and the contents of those that are constant.
-    pub(crate) fn operands(&self, node: &Node) -> (Vec<Option<&TensorType>>, Vec<Option<&Tensor>>) {
+    pub fn operands(&self, node: &Node) -> (Vec<Option<&TensorType>>, Vec<Option<&Tensor>>) {
         let types = node
             .inputs
             .iter()

@@ -10,14 +10,14 @@ use crate::{Graph, Node, ValueId};
 ///
 /// The first of them has its name, the others its name and a number.
 #[derive(Clone, Default)]
-pub(crate) struct InsertPoint {
+pub struct InsertPoint {
     node: String,
     added: usize,
 }
 
 impl InsertPoint {
     /// Moves to the next node.
-    pub(crate) fn at(node: impl Into<String>) -> InsertPoint {
+    pub fn at(node: impl Into<String>) -> InsertPoint {
         InsertPoint {
             node: node.into(),
             added: 0,
@@ -25,12 +25,12 @@ impl InsertPoint {
     }
 
     /// Returns the name of the node that is being converted.
-    pub(crate) fn node(&self) -> &str {
+    pub fn node(&self) -> &str {
         &self.node
     }
 
     /// Adds a constant to `graph`.
-    pub(crate) fn add_constant(&self, graph: &mut Graph, tensor: Tensor) -> ValueId {
+    pub fn add_constant(&self, graph: &mut Graph, tensor: Tensor) -> ValueId {
         graph.add_constant(self.constant_name(graph), tensor)
     }
 
@@ -43,7 +43,7 @@ impl InsertPoint {
     /// # Errors
     ///
     /// Internal: there is no such operator. Otherwise what the operator finds wrong with its inputs and attributes.
-    pub(crate) fn add_node(
+    pub fn add_node(
         &mut self,
         graph: &mut Graph,
         operator: &'static str,

@@ -16,12 +16,12 @@ mod bundle;
 mod compile;
 mod container;
 mod control;
+pub mod conversion;
 mod description;
 mod dynamic;
 mod eager;
 mod error;
 pub mod files;
-pub mod ge;
 mod gears;
 mod graph;
 mod insert_point;
@@ -48,7 +48,7 @@ pub use dynamic::{
 };
 pub use error::{FailedStep, GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
-pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
+pub use graph::{Body, FoldingBudget, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::{Block, Region};
 pub use jumar_ops::{
     Aipp, Attr, BufferKind, Memory as Operands, Operand, PixelFormat, Share, TensorType, Workers,

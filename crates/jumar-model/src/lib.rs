@@ -13,6 +13,8 @@ pub use bundle::Bundle;
 /// Graphs and model files themselves, for tools that read and write them without a device.
 pub use jumar_graph as graph;
 pub use jumar_graph::{Aipp, DynamicAipp, Gear, GearKind, PixelFormat};
+/// Graphs of the Graph Engine, and what becomes of them here.
+pub use jumar_lowering as lowering;
 /// The kernels for low precision on this machine; the setup of devices requests the matrix unit.
 pub use jumar_ops::processor;
 pub use loaded::{

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use jumar_core::sync::{AtomicU64, Mutex, Ordering};
 use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span, StopToken};
-use jumar_graph::ge::{CompiledOperator, SingleSource, SingleTarget};
 use jumar_graph::{
     Block, Executable, GraphError, GraphErrorKind, Operands, Plan, Region, TensorType, Tensorlike,
     Workers, copy_region,
 };
+use jumar_lowering::{CompiledOperator, SingleSource, SingleTarget};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::loaded::{Lender, Pool, Threads};

@@ -162,6 +162,7 @@ impl<'a> Package<'a> {
         })?;
         graph.resize(capacity, 0);
         file.read(sections.graph.start, &mut graph)?;
+        jumar_lowering::provide_operators();
         let model = jumar_graph::Model::read_graph(&sections, &graph).map_err(refuse)?;
         drop(graph);
         if sections.weights.end - sections.weights.start < MAPPED_LEAST as u64 {
@@ -192,6 +193,7 @@ impl<'a> Package<'a> {
             return Err(too_short(&bytes, None));
         }
         let refuse = |error: GraphError| refused(&error, None);
+        jumar_lowering::provide_operators();
         let model = jumar_graph::Model::read(&bytes).map_err(refuse)?;
         Package::planned(Source::Bytes(bytes), model).map_err(refuse)
     }

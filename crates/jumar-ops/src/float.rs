@@ -60,7 +60,10 @@ macro_rules! float {
             #[inline(always)] fn erfc(self) -> $type { $erfc(self) }
             // Those of the standard library overflow for large numbers, and lose digits near 1 and -1.
             #[inline(always)] fn asinh(self) -> $type { $asinh(self) }
-            #[inline(always)] fn acosh(self) -> $type { $acosh(self) }
+            #[inline(always)] fn acosh(self) -> $type {
+                // libm's is a number below -1, where there is none.
+                if self < 1.0 { $type::NAN } else { $acosh(self) }
+            }
             #[inline(always)] fn atanh(self) -> $type { $atanh(self) }
             float! { @same $type: abs sqrt exp exp_m1 ln ln_1p sin cos tan asin acos atan sinh cosh tanh
                 floor ceil round_ties_even }
@@ -96,6 +99,10 @@ mod tests {
         near(Float::asinh(f32::MIN), -89.415_986_232_628_3);
         near(Float::atanh(-0.987_363_4_f32), -2.528_983_298_058_9);
         near(Float::atanh(0.987_363_4_f32), 2.528_983_298_058_9);
+        for none in [-1.0, -1.5, -128.0, -1e30, f32::NEG_INFINITY, 0.999] {
+            assert!(Float::acosh(none).is_nan(), "acosh({none})");
+            assert!(Float::acosh(f64::from(none)).is_nan(), "acosh({none})");
+        }
         let large = Float::asinh(f64::MIN);
         assert!((large + 710.475_860_073_944).abs() < 1e-9, "{large}");
     }

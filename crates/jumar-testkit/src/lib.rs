@@ -19,6 +19,14 @@ pub mod zero;
 
 use std::path::{Path, PathBuf};
 
+/// Returns the install tree under test: what `JUMAR_PREFIX` names, or `target/jumar`.
+pub fn tree() -> PathBuf {
+    match std::env::var_os("JUMAR_PREFIX") {
+        Some(tree) => root().join(tree),
+        None => root().join("target/jumar"),
+    }
+}
+
 /// Returns the repository's root folder.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

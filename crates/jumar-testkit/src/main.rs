@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use jumar_testkit::api::Api;
 use jumar_testkit::run::{Report, Selection};
 use jumar_testkit::table::{self, Case};
-use jumar_testkit::{coverage, models, root, run};
+use jumar_testkit::{coverage, models, root, run, tree};
 
 #[derive(Parser)]
 #[command(about = "Drives the behaviour table through the frontends of an install tree.")]
@@ -44,7 +44,7 @@ enum Command {
     /// Makes the models that cases name.
     Models {
         /// The install tree whose atc is used.
-        #[arg(long, default_value = "target/jumar")]
+        #[arg(long, default_value_os_t = tree())]
         tree: PathBuf,
         /// Where they go.
         #[arg(long, default_value = "target/test-models")]
@@ -55,7 +55,7 @@ enum Command {
 #[derive(clap::Args)]
 struct Run {
     /// The install tree.
-    #[arg(long, default_value = "target/jumar")]
+    #[arg(long, default_value_os_t = tree())]
     tree: PathBuf,
     /// The folder of the models.
     #[arg(long, default_value = "target/test-models")]

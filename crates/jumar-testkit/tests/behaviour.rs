@@ -6,16 +6,12 @@ use std::process::Command;
 use jumar_testkit::api::Api;
 use jumar_testkit::run::{self, Outcome, Report, Selection};
 use jumar_testkit::table::{self, Case};
-use jumar_testkit::{models, root};
+use jumar_testkit::{models, root, tree};
 
 fn table() -> (Api, Vec<Case>) {
     let api = Api::read(&root()).expect("the API data");
     let cases = table::read(&root(), &api).expect("the table");
     (api, cases)
-}
-
-fn tree() -> PathBuf {
-    root().join("target/jumar")
 }
 
 /// Makes the models with the tree's own atc. What cannot be made shows as cases that lack a model.

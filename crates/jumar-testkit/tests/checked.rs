@@ -9,7 +9,7 @@ use jumar_testkit::api::Api;
 use jumar_testkit::language::{Action, Expr};
 use jumar_testkit::run::{self, Outcome, Report, Selection};
 use jumar_testkit::table::{self, Case, Kind};
-use jumar_testkit::{models, root};
+use jumar_testkit::{models, root, tree};
 use serde::Deserialize;
 
 /// What may be said, as tests/diag/corpus.toml has it.
@@ -53,10 +53,6 @@ fn corpus() -> Corpus {
     let file = root().join("tests/diag/corpus.toml");
     let text = fs::read_to_string(&file).expect("tests/diag/corpus.toml");
     toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-}
-
-fn tree() -> PathBuf {
-    root().join("target/jumar")
 }
 
 fn run_checked(folder: &Path, kind: Option<&str>, late: bool) -> (Vec<Case>, Report) {

@@ -136,6 +136,8 @@ id_kinds! {
     ScalarList = 0xE6, "list of scalars";
     /// A planned call of a single operator.
     Executor = 0xE7, "executor";
+    /// An operation of the transformer library.
+    Operation = 0xEF, "operation";
     /// A set of attributes of an operator.
     OperatorAttributes = 0xE8, "set of attributes";
     /// An operator with its descriptions and attributes.

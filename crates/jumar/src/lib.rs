@@ -86,6 +86,6 @@ pub mod offline {
         Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, Dims, DynamicAipp, Execute,
         ExecuteOpen, ExternalWeight, Gear, GearKind, Model, Observer, Operator, OperatorInput,
         OperatorOutput, OperatorRun, Package, PixelFormat, Produced, Results, ShapePlan, Shaped,
-        Spans, Supplied, Targets, TensorInfo, gear_values, graph,
+        Spans, Supplied, Targets, TensorInfo, gear_values, graph, lowering,
     };
 }

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use jumar_model::graph::ge::{
+use jumar_model::graph::{GraphError, GraphErrorKind, Model, Result};
+use jumar_model::lowering::{
     Desc, FORMAT_ND, SingleInput, SingleOperator, Value, compile_single, prototype, type_name,
 };
-use jumar_model::graph::{GraphError, GraphErrorKind, Model, Result};
 use jumar_types::dtype::DataType;
 use serde_json::{Map, Value as Json, json};
 

@@ -14,7 +14,7 @@ COLUMNS = (1, 2, 3, 5, 8, 33, 127, 128, 129, 130, 150, 257, 300)
 FAR = 2147483647
 
 
-def attention(q, k, v, scale, addend=None, mask=None, before=False, extra=0):
+def attention(q, k, v, scale, addend=None, mask=None, before=False, extra=0, kept=1):
     """Queries, keys and values as batch, heads, length, width. Returns the result, the largest score and the sum."""
     shared = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, shared, 1), np.repeat(v, shared, 1)
@@ -30,7 +30,7 @@ def attention(q, k, v, scale, addend=None, mask=None, before=False, extra=0):
         powers = np.exp(scores - largest)
         total = powers.sum(-1, keepdims=True)
         weights = powers / total
-    return weights @ v, largest, total, weights
+    return (weights * kept) @ v, largest, total, weights
 
 
 def arranged(x, layout):
@@ -56,8 +56,20 @@ class Made:
     def __init__(self, call, dtypes=FLOATS, rows=ROWS, most=400000):
         self.dtype = call.choose(dtypes)
         self.batch, self.kv, self.share = call.between(1, 2), call.between(1, 2), call.choose((1, 1, 2, 3))
-        self.heads = self.kv * self.share
         self.rows, self.columns, self.width = call.choose(rows), call.choose(COLUMNS), call.choose((1, 4, 8, 16, 17, 32))
+        way = call.below(20)
+        if way >= 17:
+            # Beyond several tiles of rows and columns, or more tiles than parts of the work.
+            call.features.add("boundary sizes")
+            most = 1200000
+            if way == 17:
+                self.columns, self.kv = call.choose((511, 512, 513, 700, 1025)), 1
+            elif way == 18:
+                self.rows = call.choose((129, 193, 200, 257)) if len(rows) > 1 else 1
+                self.width = call.choose((63, 64, 65, 128, 129, 192))
+            else:
+                self.kv, self.batch, self.columns = call.choose((5, 8, 9)), 3, min(self.columns, 33)
+        self.heads = self.kv * self.share
         while self.batch * self.heads * self.rows * self.columns * self.width > most and self.width > 1:
             self.width //= 2
         q = lambda *shape: wide(call.some(self.dtype, shape, "normal", False))  # noqa: E731
@@ -66,9 +78,7 @@ class Made:
         self.scale = call.choose((0.5, 0.25, 1.0)) / math.sqrt(self.width)
 
     def check(self, wanted=None):
-        low = EPS[self.dtype] if self.dtype in LOW else 0
-        # Weights are rounded to the type before they are multiplied with the values.
-        return near(8, low, (4e-6 + low) * (1 + np.abs(self.v).max(initial=0)))
+        return near(8, 0, 4e-6 * (1 + np.abs(self.v).max(initial=0)))
 
 
 def addend(call, made, broadcast_batch=True):
@@ -92,10 +102,15 @@ def mask_of(call, made, modes):
         hidden[..., -1] = False
         if call.chance(25) and made.columns > 128:
             hidden[..., :128] = True
+        if call.chance(50):
+            # With a mask of mode 0 the numbers of tokens count as well; with mode 1 they do not.
+            limits = (call.choose((0, 1, 3, 100, FAR)), call.choose((0, 1, 2, 100, FAR)))
+            call.features.add("mask and band")
+            return hidden, mode, limits, hidden if mode else hidden | band(made.rows, made.columns, *limits, 0)
         return hidden, mode, (FAR, FAR), hidden
     call.features.add(f"band of mode {mode}")
     if mode == 4:
-        limits = (call.choose((1, 3, 100)), call.choose((0, 1, 2)))
+        limits = (call.choose((1, 3, 100, 0, -1)), call.choose((0, 1, 2, 5)))
         return True, 4, limits, band(made.rows, made.columns, limits[0], limits[1], made.columns - made.rows)
     shift = 0 if mode == 2 else made.columns - made.rows
     return True, mode, (FAR, FAR), band(made.rows, made.columns, 10**9, 0, shift)
@@ -125,41 +140,69 @@ def training(call, V2=False, gradient=False):
     if extra is not None and np.isinf(extra).any() and hidden is not None:
         passed, mode, before, after, hidden = None, 0, FAR, FAR, None
     kind = call.choose((1, 0)) if V2 else 1
-    y, largest, total, weights = attention(made.q, made.k, made.v, made.scale, extra, hidden, kind == 1)
+    shift = None
+    if V2 and extra is None and call.chance(40):
+        kind, shift = 2, alibi(call, made, "pseShiftOptional" if gradient else "realShiftOptional", made.batch, made.rows, made.columns)
+    kept = dropped(call, (made.batch, made.heads, made.rows, made.columns))
+    y, largest, total, weights = attention(made.q, made.k, made.v, made.scale, extra if shift is None else shift, hidden, kind == 1, kept=kept)
     for name, value in (("query", made.q), ("keyIn" if gradient else "key", made.k), ("value", made.v)):
         call.tensor(name, made.dtype, values=arranged(value, layout))
     if extra is not None:
         call.tensor("pseShiftOptional" if gradient else "realShiftOptional", made.dtype, values=extra)
     pass_mask(call, "attenMaskOptional", passed)
-    for name, value in dict(scaleValue=made.scale, keepProb=1.0, preTokens=before, nextTokens=after, headNum=made.heads, inputLayout=layout, innerPrecise=0, sparseMode=mode).items():
+    for name, value in dict(scaleValue=made.scale, keepProb=call.keep, preTokens=before, nextTokens=after, headNum=made.heads, inputLayout=layout, innerPrecise=0, sparseMode=mode).items():
         call.set(name, value)
     if V2:
         call.set("pseType", kind)
     if gradient:
-        return slopes(call, made, layout, y, largest, total, weights, extra is not None)
+        return slopes(call, made, layout, y, largest, total, weights, extra is not None, kept)
     copies = lambda x: np.broadcast_to(x, (*x.shape[:-1], 8))  # noqa: E731
     call.out("softmaxMaxOut", "float32", copies(largest), near(8, 0, 4e-6 * (1 + np.abs(np.where(np.isfinite(largest), largest, 0)))))
     call.out("softmaxSumOut", "float32", copies(total), near(8, 2e-5 if made.dtype == "float32" else 1e-4))
     call.out("attentionOutOut", made.dtype, arranged(y, layout), made.check())
 
 
-def slopes(call, made, layout, y, largest, total, weights, shifted):
+def alibi(call, made, name, sequences, rows, columns):
+    """A bias that falls with the distance between a row and a column, by a slope for each head."""
+    call.features.add("slopes of distances")
+    shape = call.choose(((made.heads,), (1, made.heads), (sequences, made.heads)))
+    own = np.broadcast_to(wide(call.tensor(name, "float32", values=np.abs(wide(call.some("float32", shape, "inner", False))) / 4)), (sequences, made.heads))
+    shift = 0
+    for name, sign in (("qStartIdxOptional", 1), ("kvStartIdxOptional", -1)):
+        if call.chance(50):
+            shift += sign * call.set(name, [call.choose((0, 1, 5))])[0]
+    return -own[:, :, None, None] * np.abs(np.arange(rows)[:, None] + shift - np.arange(columns))
+
+
+def dropped(call, shape):
+    """Draws a dropout: what each probability is multiplied with."""
+    call.keep = 1.0
+    if not call.chance(25):
+        return 1
+    call.keep = call.choose((0.5, 0.75, 1.0))
+    call.features.add("dropout of probabilities")
+    count = math.prod(shape)
+    mask = call.tensor("dropMaskOptional", "uint8", values=call.some("uint8", (-(-count // 128) * 16,), "any", False))
+    return np.unpackbits(mask, bitorder="little")[:count].reshape(shape) / call.keep
+
+
+def slopes(call, made, layout, y, largest, total, weights, shifted, kept=1):
     g = wide(call.tensor("dy", made.dtype, values=arranged(wide(call.some(made.dtype, y.shape, "normal", False)), layout)))
     back = {"BNSD": lambda x: x, "BSND": lambda x: x.swapaxes(1, 2), "BSH": lambda x: x.reshape(made.batch, made.rows, made.heads, made.width).swapaxes(1, 2),
             "SBH": lambda x: x.reshape(made.rows, made.batch, made.heads, made.width).transpose(1, 2, 0, 3)}[layout]
     g = back(g)
     k, v = np.repeat(made.k, made.share, 1), np.repeat(made.v, made.share, 1)
-    dw = g @ v.swapaxes(-1, -2)
+    dw = (g @ v.swapaxes(-1, -2)) * kept
     ds = weights * (dw - (dw * weights).sum(-1, keepdims=True)) * made.scale
     folded = lambda x: x.reshape(made.batch, made.kv, made.share, made.columns, made.width).sum(2)  # noqa: E731
-    dq, dk, dv = ds @ k, folded(ds.swapaxes(-1, -2) @ made.q), folded(weights.swapaxes(-1, -2) @ g)
+    dq, dk, dv = ds @ k, folded(ds.swapaxes(-1, -2) @ made.q), folded((weights * kept).swapaxes(-1, -2) @ g)
     given = call.chance(50)
     if given:
         copies = lambda x: np.broadcast_to(x, (*x.shape[:-1], 8))  # noqa: E731
         call.tensor("softmaxMaxOptional", "float32", values=copies(largest))
         call.tensor("softmaxSumOptional", "float32", values=copies(total))
         call.tensor("attentionInOptional", made.dtype, values=arranged(y, layout))
-    low = EPS[made.dtype] * 2 if made.dtype in LOW else 0
+    low = 0
     bulk = lambda x: near(16, low, (2e-5 + low) * (np.abs(x).max(initial=0) + 1))  # noqa: E731
     call.out("dqOut", made.dtype, arranged(dq, layout), bulk(dq))
     call.out("dkOut", made.dtype, arranged(dk, layout), bulk(dk))
@@ -186,30 +229,67 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
         for name, value in zip(("queryRope", "keyInRope" if gradient else "keyRope"), more):
             call.tensor(name, made.dtype, values=rows(value))
         q, k = np.concatenate([q, more[0]], -1), np.concatenate([k, more[1]], -1)
+    pairs = list(zip([0, *ends], ends, [0, *key_ends], key_ends))
+    tall, across = max(end - start for start, end, _, _ in pairs), max(last - first for _, _, first, last in pairs)
+    mode, limits, mask = call.choose((0, 0, 1, 2, 3, 4)), (FAR, FAR), None
+    if mode == 4 or mode == 0 and call.chance(50):
+        limits = (call.choose((1, 3, 100, 0)), call.choose((0, 1, 2, 5)))
+    masked = mode <= 1 and call.chance(70)
+    if masked:
+        mask = call.some("bool", (tall, across)).copy()
+        mask[:, 0] = False
+
+    def cover(rows, columns):
+        """Where the rows of a sequence may not look."""
+        by_mode = {2: (10**9, 0, 0), 3: (10**9, 0, columns - rows), 4: (*limits, columns - rows)}
+        if mode in by_mode:
+            return band(rows, columns, *by_mode[mode])
+        if mask is None:
+            return None
+        own = mask[:rows, :columns]
+        return own if mode == 1 else own | band(rows, columns, *limits, 0)
+
+    if any(end > start and blind(cover(end - start, last - first)) for start, end, first, last in pairs):
+        mode, limits, masked, mask = 0, (FAR, FAR), False, None
+    if mode:
+        call.features.add(f"band of mode {mode}")
+    if masked:
+        call.tensor("attenMaskOptional", call.choose(("bool", "uint8")), values=mask)
+    elif mode >= 2:
+        pass_mask(call, "attenMaskOptional", True)
+    distances = None
+    kind = 1
+    if V2 and call.chance(40):
+        kind = 2
+        distances = alibi(call, made, "pseShiftOptional" if gradient else "realShiftOptional", len(pairs), tall, across)
+    # The bits of a dropout follow each other by sequence.
+    counts = [made.heads * (end - start) * (last - first) for start, end, first, last in pairs]
+    bits_of = dropped(call, (sum(counts),))
     y, largest, total = np.zeros((1, made.heads, made.rows, made.width)), np.zeros((1, made.heads, made.rows, 1)), np.zeros((1, made.heads, made.rows, 1))
     upstream = wide(call.some(made.dtype, y.shape, "normal", False)) if gradient else None
     by_q, by_k, by_v = np.zeros(q.shape), np.zeros(k.shape), np.zeros(v.shape)
-    for start, end, first, last in zip([0, *ends], ends, [0, *key_ends], key_ends):
+    for number, (start, end, first, last) in enumerate(pairs):
         if end == start:
             continue
+        kept = 1 if np.ndim(bits_of) == 0 else bits_of[sum(counts[:number]):sum(counts[:number + 1])].reshape(1, made.heads, end - start, last - first)
         own, keys = (0, slice(None), slice(start, end)), (0, slice(None), slice(first, last))
         one = (slice(0, 1), *own[1:])
         two = (slice(0, 1), *keys[1:])
-        y[one], largest[one], total[one], w = attention(q[one], k[two], v[two], made.scale)
+        y[one], largest[one], total[one], w = attention(q[one], k[two], v[two], made.scale, None if distances is None else distances[number:number + 1, :, :end - start, :last - first], cover(end - start, last - first), kept=kept)
         if gradient:
             all_k, all_v = np.repeat(k[two], made.share, 1), np.repeat(v[two], made.share, 1)
-            dw = upstream[one] @ all_v.swapaxes(-1, -2)
+            dw = (upstream[one] @ all_v.swapaxes(-1, -2)) * kept
             ds = w * (dw - (dw * w).sum(-1, keepdims=True)) * made.scale
             folded = lambda x: x.reshape(1, made.kv, made.share, *x.shape[2:]).sum(2)  # noqa: E731
             by_q[one] = ds @ all_k
-            by_k[two], by_v[two] = folded(ds.swapaxes(-1, -2) @ q[one]), folded(w.swapaxes(-1, -2) @ upstream[one])
+            by_k[two], by_v[two] = folded(ds.swapaxes(-1, -2) @ q[one]), folded((w * kept).swapaxes(-1, -2) @ upstream[one])
     for name, value in (("query", q[..., : made.width]), ("keyIn" if gradient else "key", k[..., : made.width]), ("value", v)):
         call.tensor(name, made.dtype, values=rows(value))
     call.set("actualSeqQLenOptional", ends), call.set("actualSeqKvLenOptional", key_ends)
-    for name, value in dict(scaleValue=made.scale, keepProb=1.0, preTokens=FAR, nextTokens=FAR, headNum=made.heads, inputLayout="TND", innerPrecise=0, sparseMode=0).items():
+    for name, value in dict(scaleValue=made.scale, keepProb=call.keep, preTokens=limits[0], nextTokens=limits[1], headNum=made.heads, inputLayout="TND", innerPrecise=0, sparseMode=mode).items():
         call.set(name, value)
     if V2:
-        call.set("pseType", 1)
+        call.set("pseType", kind)
     if layout:
         call.set(layout, call.choose(("same_as_input", "")))
     copies = lambda x: np.broadcast_to(x, (*x.shape[:-1], 8))  # noqa: E731
@@ -217,7 +297,7 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
         call.tensor("dy", made.dtype, values=rows(upstream))
         call.tensor("softmaxMaxOptional", "float32", values=copies(rows(largest))), call.tensor("softmaxSumOptional", "float32", values=copies(rows(total)))
         call.tensor("attentionInOptional", made.dtype, values=rows(y))
-        low = EPS[made.dtype] * 2 if made.dtype in LOW else 0
+        low = 0
         outs = [("dqOut", by_q[..., : made.width]), ("dkOut", by_k[..., : made.width]), ("dvOut", by_v)]
         if parts:
             outs += [("dqRopeOut", by_q[..., made.width:]), ("dkRopeOut", by_k[..., made.width:])]
@@ -252,7 +332,7 @@ def inference(call, lists=True, one_row=False):
     if way in (1, 2):
         extra = addend(call, made)
     elif way == 3 and made.rows > 1:
-        passed, mode, limits, hidden = mask_of(call, made, (2, 3, 4, 0) if "sparseMode" in call.kinds else (0,))
+        passed, mode, limits, hidden = mask_of(call, made, (2, 3, 4, 0, 1) if "sparseMode" in call.kinds else (0,))
         if blind(hidden):
             passed, mode, limits, hidden = None, 0, (FAR, FAR), None
     elif way == 4 and call.operator != "aclnnPromptFlashAttention":
@@ -303,7 +383,11 @@ def inference(call, lists=True, one_row=False):
             call.set(one, key_lengths)
     common(call, made, layout)
     if mode:
-        call.set("sparseMode", mode), call.set("preTokens", limits[0]), call.set("nextTokens", limits[1])
+        call.set("sparseMode", mode)
+    if passed is not None:
+        for name, limit in zip(("preTokens", "nextTokens"), limits):
+            if name in call.kinds:
+                call.set(name, limit)
     if "softmaxLse" in call.kinds:
         flag = call.set("softmaxLseFlag", call.chance(40) and not lengths)
         if flag:

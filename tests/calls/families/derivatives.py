@@ -37,14 +37,14 @@ def slopes(f, inputs, upstream, wanted):
 
 def close(dtype, scale=1.0, more=1.0):
     """A gradient: within the precision of its type, and of float32 times the size of its terms."""
-    return near(16, 2 * low(dtype) * more, (2e-5 + 2 * low(dtype) * more) * scale)
+    return near(16, 0, 2e-5 * scale)
 
 
 # Norms.
 
 def layer_norm_grad(call, deep):
     dtype = call.choose(FLOATS)
-    rows, n = call.choose((1, 3, 17)), call.choose((1, 5, 16, 65))
+    rows, n = call.choose((1, 3, 17, 130)), call.choose((1, 5, 16, 65, 300, 1025))
     dy = small(call, "dy", dtype, (rows, n))
     one, two = (small(call, name, dtype, (rows, n)) for name in (("x", "gx") if deep else ("x1", "x2")))
     alpha = call.set("alpha", 0.75) if deep else 1.0
@@ -114,7 +114,7 @@ def norm_element_backward(call):
 
 
 def norm_gather(call):
-    parts, c = call.between(1, 4), call.choose((1, 3, 17))
+    parts, c = call.between(1, 4), call.choose((1, 3, 17, 130))
     means, rstds = small(call, "mean", "float32", (parts, c)), wide(call.tensor("invstd", "float32", values=0.5 + wide(call.some("float32", (parts, c), "prob", False))))
     counts = wide(call.tensor("counts", "float32", values=2.0 + np.arange(parts) * 3))
     call.tensor("input", "float32", (2, c, 3), "small", False)
@@ -337,7 +337,7 @@ def scaled_resize(call):
                 made[i, min(int(i / scale), size - 1)] = 1
         ways.append(made)
     f = lambda v: np.einsum("nchw,ih,jw->ncij", v, *ways)  # noqa: E731
-    call.out("out", dtype, f(x), near(4, 0, (1e-6 + low(dtype)) * (f(np.abs(x)) + 1e-3)))
+    call.out("out", dtype, f(x), near(4, 0, (1e-6 + 0) * (f(np.abs(x)) + 1e-3)))
 
 
 def deformed(x, w, right, down, factor, bias, kernel, stride, pad, dilation, groups, sharing):
@@ -451,7 +451,7 @@ def segments(call, backward=False):
     y = exp_segsum(x)
     if not backward:
         call.tensor("self", dtype, values=x)
-        return call.out("out", dtype, y, near(16, 4 * low(dtype), (1e-5 + 8 * low(dtype)) * y))
+        return call.out("out", dtype, y, near(16, 0, (1e-5 + 0) * y))
     g = small(call, "gradOutput", dtype, y.shape)
     call.tensor("gradSelf", dtype, values=x)
     (made,) = slopes(exp_segsum, [x], g, (0,))
@@ -460,7 +460,7 @@ def segments(call, backward=False):
 
 def modulate(call, backward=False):
     dtype = call.choose(FLOATS)
-    batch, rows, width = call.between(1, 3), call.choose((1, 3, 17)), call.choose((1, 4, 33))
+    batch, rows, width = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 4, 33))
     if not backward:
         x = small(call, "self", dtype, (batch, rows, width))
         scale = optional(call, "scaleOptional", dtype, (batch, width))
@@ -481,33 +481,33 @@ def channel_scale(call):
     x, factor = small(call, "x", dtype, (a, b, c)), small(call, "scale", dtype, (b, c))
     bias = optional(call, "bias", dtype, (b, c))
     call.set("axis", 1), call.set("numAxes", call.choose((-1, 2))), call.set("scaleFromBlob", True)
-    call.out("y", dtype, x * factor + (0 if bias is None else bias), near(4, low(dtype), (2e-6 + low(dtype)) * (np.abs(x * factor) + (0 if bias is None else np.abs(bias)))))
+    call.out("y", dtype, x * factor + (0 if bias is None else bias), near(4, 0, 2e-6 * (np.abs(x * factor) + (0 if bias is None else np.abs(bias)))))
 
 
 def split_qkv(call):
     dtype = call.choose(FLOATS)
-    b, t, heads, d = call.between(1, 2), call.choose((1, 3, 17)), call.between(1, 3), call.choose((1, 4, 16))
+    b, t, heads, d = call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((1, 4, 16))
     x, bias = small(call, "qkv", dtype, (b, t, 3 * heads * d)), small(call, "qkvBias", dtype, (3 * heads * d,))
     call.set("numHeads", heads)
     parts = (x + bias).reshape(b, t, 3, heads, d).transpose(2, 0, 3, 1, 4)
     for name, one in zip(("qOut", "kOut", "vOut"), (parts[0] / math.sqrt(d), parts[1], parts[2])):
-        call.out(name, dtype, one, near(4, low(dtype), (1e-6 + 2 * low(dtype)) * (1 + np.abs(one))))
+        call.out(name, dtype, one, near(4, 0, 1e-6 * (1 + np.abs(one))))
 
 
 def biased_softmax(call):
     dtype = call.choose(FLOATS)
-    b, w, heads, s, t = call.between(1, 2), call.between(1, 3), call.between(1, 2), call.choose((1, 4, 17)), call.choose((1, 5, 33))
+    b, w, heads, s, t = call.between(1, 2), call.between(1, 3), call.between(1, 2), call.choose((1, 4, 17, 130)), call.choose((1, 5, 33))
     x, bias = small(call, "x", dtype, (b, w, heads, s, t)), small(call, "relativePosBias", dtype, (heads, s, t))
     mask = optional(call, "attenMaskOptional", dtype, (w, s, t))
     scale = call.set("scaleValue", call.choose((1.0, 0.5)))
     call.set("innerPrecisionMode", 0)
     made = softmax(x * scale + bias[None, None] + (0 if mask is None else mask[None, :, None]))
-    call.out("out", dtype, made, near(32, 2 * low(dtype), 1e-6))
+    call.out("out", dtype, made, near(32, 0, 1e-6))
 
 
 def fused_product(call):
     dtype = call.choose(FLOATS)
-    m, k, n = call.choose((1, 3, 17)), call.choose((1, 8, 65)), call.choose((1, 5, 33))
+    m, k, n = call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 5, 33))
     kind = call.set("fusedOpType", call.choose(("", "add", "mul", "relu", "gelu_tanh")))
     x, y = small(call, "x1", dtype, (m, k)), small(call, "x2", dtype, (k, n))
     made, size = x @ y, np.abs(x) @ np.abs(y)
@@ -522,7 +522,7 @@ def fused_product(call):
     if kind == "gelu_tanh":
         made = 0.5 * made * (1 + np.tanh(math.sqrt(2 / math.pi) * (made + 0.044715 * made**3)))
     call.set("cubeMathType", 0)
-    call.out("y", dtype, made, near(4, 2 * low(dtype), (4e-6 + 2 * low(dtype)) * (size + 1e-2)))
+    call.out("y", dtype, made, near(4, 0, 4e-6 * (size + 1e-2)))
 
 
 def sgd(call):
@@ -577,7 +577,7 @@ def filters(call):
         cut = share <= 1 - p[:, None]
         cut[:, -1] = False
         unsure = np.zeros(made.shape, bool)
-        near_ = np.abs(share - (1 - p[:, None])) < 1e-5 + 8 * low(dtype)
+        near_ = np.abs(share - (1 - p[:, None])) < 1e-5 + 0
         near_[:, -1] = False
         np.put_along_axis(unsure, index, near_, 1)
         np.put_along_axis(made, index, np.where(cut, -np.inf, line), 1)
@@ -595,7 +595,7 @@ def merge(prev, cur):
 
 def ring(call):
     dtype = call.choose(FLOATS)
-    s, b, n, d = call.choose((1, 3, 17)), call.between(1, 2), call.between(1, 3), call.choose((8, 16))
+    s, b, n, d = call.choose((1, 3, 17, 130)), call.between(1, 2), call.between(1, 3), call.choose((8, 16))
     held = []
     for side in ("prev", "cur"):
         out = small(call, f"{side}AttnOut", dtype, (s, b, n * d))
@@ -615,7 +615,7 @@ def ring(call):
 
 def attention_update(call):
     dtype = call.choose(FLOATS)
-    count, rows, d = call.between(1, 4), call.choose((1, 5, 17)), call.choose((8, 16, 64))
+    count, rows, d = call.between(1, 4), call.choose((1, 5, 17, 130)), call.choose((8, 16, 64))
     lse = [call.tensor("lse", "float32", (rows,), "small", False, listed=True) for _ in range(count)]
     outs = [call.tensor("localOut", dtype, (rows, d), "small", False, listed=True) for _ in range(count)]
     call.list("lse", lse), call.list("localOut", outs)
@@ -668,7 +668,7 @@ BEFORE.add("TransformBiasRescaleQkv", split_qkv)
 BEFORE.add("MaskedSoftmaxWithRelPosBias", biased_softmax)
 BEFORE.add("FusedMatmul", fused_product)
 BEFORE.add("FusedSgd", sgd)
-BEFORE.add("ApplyTopKTopP", filters)
+BEFORE.add("ApplyTopKTopP ApplyTopKTopPCustom", filters)
 BEFORE.add("RingAttentionUpdate RingAttentionUpdateV2", ring)
 BEFORE.add("AttentionUpdate", attention_update)
 BEFORE.add("NsaCompress", compressed)

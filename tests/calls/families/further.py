@@ -10,7 +10,8 @@ from maker import FLOATS, bits, near, to, wide
 from . import Family
 from .activations import sigmoid
 from .elementwise import divided_by, extent, slack
-from .others import limited, low, steps, turned
+from .movement import bound, span
+from .others import low, turned
 from .products import blocks
 from .windows import FORMATS, convolve, image, spread
 
@@ -24,9 +25,19 @@ def convolution_backward(call):
     dtype = call.choose(FLOATS)
     groups = call.choose((1, 1, 2))
     ins, outs = groups * call.between(1, 4), groups * call.between(1, 5)
-    kernel, stride, dilation = ([call.choose(options) for _ in range(dims)] for options in ((1, 2, 3), (1, 2), (1, 1, 2)))
-    pad = [call.choose((0, 1)) for _ in range(dims)]
+    kernel, stride, dilation = ([call.choose(options) for _ in range(dims)] for options in ((1, 2, 3), (1, 2, 3), (1, 1, 2)))
+    pad = [call.choose((0, 1, 2)) for _ in range(dims)]
     size = [max(call.choose((3, 5, 8)), d * (k - 1) + 1) for d, k in zip(dilation, kernel)]
+    way = call.below(10)
+    if way == 8:
+        # More pixels than a block has.
+        size = [call.choose({1: (600, 1025), 2: (27, 33), 3: (9, 10)}[dims]) for _ in range(dims)]
+        ins, outs = groups * min(ins // groups, 2), groups * min(outs // groups, 2)
+        call.features.add("boundary sizes")
+    elif way == 9:
+        # More channels than a block has.
+        ins, outs = groups * call.choose((17, 33, 65)), groups * call.choose((17, 33, 64, 70))
+        call.features.add("boundary sizes")
     x = wide(call.some(dtype, (call.between(1, 2), ins, *size), "small", False))
     w = wide(call.some(dtype, (outs, ins // groups, *kernel), "small", False))
     y = convolve(x, w, stride, pad, dilation, groups)
@@ -55,10 +66,10 @@ def convolution_backward(call):
         return made
 
     if mask[0]:
-        call.out("gradInput", dtype, back(upstream, w), near(4, low(dtype), 1e-5 * (back(np.abs(upstream), np.abs(w)) + 1e-3)))
-    call.out("gradWeight", dtype, weights(g, x), near(4, low(dtype), 1e-5 * (weights(np.abs(g), np.abs(x)) + 1e-3)))
+        call.out("gradInput", dtype, back(upstream, w), near(4, 0, 1e-5 * (back(np.abs(upstream), np.abs(w)) + 1e-3)))
+    call.out("gradWeight", dtype, weights(g, x), near(4, 0, 1e-5 * (weights(np.abs(g), np.abs(x)) + 1e-3)))
     if mask[2]:
-        call.out("gradBias", dtype, upstream.sum(flat_axes(g, 1)), near(4, low(dtype), 1e-5 * np.abs(upstream).sum(flat_axes(g, 1))))
+        call.out("gradBias", dtype, upstream.sum(flat_axes(g, 1)), near(4, 0, 1e-5 * np.abs(upstream).sum(flat_axes(g, 1))))
     for name in ("gradOutput", "input", "weight"):
         call.given[name].format = FORMATS[dims]
     for name in ("gradInput", "gradWeight"):
@@ -123,7 +134,7 @@ def leaky_relu_backward(call):
     dtype = call.choose(FLOATS)
     shape = extent(call)
     g, x = wide(call.tensor("gradOutput", dtype, shape, "small", False)), wide(call.tensor("self", dtype, shape, "small", False))
-    slope = float(call.scalar("negativeSlope", "float32", call.choose((0.25, 0.0, 0.5))))
+    slope = float(call.scalar("negativeSlope", "float32", call.choose((0.25, 0.0, 0.5, 2.0))))
     call.set("selfIsResult", call.chance(50))
     call.out("out", dtype, np.where(x > 0, g, g * slope), near(2))
 
@@ -137,7 +148,7 @@ def kl_target(call):
     x, t = wide(call.tensor("self", dtype, shape, "small", False)), wide(call.tensor("target", dtype, shape, "inner", False))
     part = np.exp(t) * (t - x + 1) if log else np.log(t) + 1 - x
     wanted = g * part / (x.size if reduction == 1 else 1)
-    call.out("gradTarget", dtype, wanted, near(16, low(dtype), 4e-6 * np.abs(g) * (3 + np.abs(x)) * 3 / (x.size if reduction == 1 else 1)))
+    call.out("gradTarget", dtype, wanted, near(16, 0, 4e-6 * np.abs(g) * (3 + np.abs(x)) * 3 / (x.size if reduction == 1 else 1)))
 
 
 def mean_v2(call):
@@ -167,25 +178,25 @@ def scaled_masked_softmax(call, backward=False):
     if backward:
         total = (first * y).sum(-1, keepdims=True)
         wanted = np.where(mask, 0, scale * y * (first - total))
-        return call.out("out", dtype, wanted, near(4, low(dtype), 4e-6 * np.abs(first * y).sum(-1, keepdims=True)))
+        return call.out("out", dtype, wanted, near(4, 0, 4e-6 * np.abs(first * y).sum(-1, keepdims=True)))
     x = np.where(mask, -10000.0, first * scale)
     x = np.exp(x - x.max(-1, keepdims=True))
-    call.out("y", dtype, x / x.sum(-1, keepdims=True), near(8, low(dtype), 1e-6))
+    call.out("y", dtype, x / x.sum(-1, keepdims=True), near(8, 0, 1e-6))
 
 
 def rotary_grad(call):
     dtype = call.choose(FLOATS)
     mode = call.set("mode", call.choose((0, 1, 2)))
-    shape = (call.between(1, 2), call.choose((1, 3, 17)), call.between(1, 3), call.choose((4, 8, 64)))
+    shape = (call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((4, 8, 64)))
     angles = (1, shape[1], 1, shape[3])
     g, x = wide(call.tensor("dy", dtype, shape, "small", False)), wide(call.tensor("xOptional", dtype, shape, "small", False))
     cos, sin = wide(call.tensor("cos", dtype, angles, "small", False)), wide(call.tensor("sin", dtype, angles, "small", False))
     turn = np.stack([turned(row, mode) for row in np.eye(shape[3])])
     back = lambda v: v @ turn.T  # noqa: E731
     over = lambda v: v.sum((0, 2), keepdims=True)  # noqa: E731
-    call.out("dxOut", dtype, g * cos + back(g * sin), near(4, low(dtype), (2e-6 + low(dtype)) * (np.abs(g * cos) + np.abs(back(g * sin)))))
-    call.out("dcosOut", dtype, over(g * x), near(4, low(dtype), 2e-5 * over(np.abs(g * x))))
-    call.out("dsinOut", dtype, over(g * turned(x, mode)), near(4, low(dtype), 2e-5 * over(np.abs(g * turned(x, mode)))))
+    call.out("dxOut", dtype, g * cos + back(g * sin), near(4, 0, 2e-6 * (np.abs(g * cos) + np.abs(back(g * sin)))))
+    call.out("dcosOut", dtype, over(g * x), near(4, 0, 2e-5 * over(np.abs(g * x))))
+    call.out("dsinOut", dtype, over(g * turned(x, mode)), near(4, 0, 2e-5 * over(np.abs(g * turned(x, mode)))))
 
 
 def cross_entropy_with_logits(call):
@@ -196,8 +207,8 @@ def cross_entropy_with_logits(call):
     total = p.sum(1, keepdims=True)
     logp = x - x.max(1, keepdims=True) - np.log(total)
     per = -(t * logp).sum(1)
-    call.out("loss", dtype, per, near(8, low(dtype), 1e-5 * (t * np.abs(logp)).sum(1)))
-    call.out("backprop", dtype, p / total - t, near(8, low(dtype), 4e-6))
+    call.out("loss", dtype, per, near(8, 0, 1e-5 * (t * np.abs(logp)).sum(1)))
+    call.out("backprop", dtype, p / total - t, near(8, 0, 4e-6))
 
 
 def strided_slice(call):
@@ -206,14 +217,19 @@ def strided_slice(call):
     begin, end, steps_, cut = [], [], [], []
     masks = [0, 0, 0]
     for axis, size in enumerate(x.shape):
-        one = call.below(size)
-        two = call.between(one + 1, size)
-        step = call.choose((1, 1, 2))
+        one, two, step = bound(call, size), bound(call, size), call.choose((1, 1, 2, 3, size + 1))
         way = call.below(4)
-        cut.append(slice(0 if way == 1 else one, size if way == 2 else two, step) if way != 3 else one)
+        first, last = span(one, two, size)
+        if last <= first:
+            one, two, first, last = 0, size, 0, size
+        if way == 3:
+            one = first = min(first, size - 1)
+            one = one - size if call.chance(20) else one
+            two, step = first + 1, 1
+        cut.append(slice(0 if way == 1 else first, size if way == 2 else last, step) if way != 3 else first)
         for index in range(3):
             masks[index] |= (way == index + 1) << axis
-        begin.append(one - size if call.chance(20) else one), end.append(two if way != 3 else one + 1), steps_.append(step if way != 3 else 1)
+        begin.append(one), end.append(two), steps_.append(step)
     for name, value in (("begin", begin), ("end", end), ("strides", steps_), ("beginMask", masks[0]), ("endMask", masks[1]), ("ellipsisMask", 0), ("newAxisMask", 0), ("shrinkAxisMask", masks[2])):
         call.set(name, value)
     call.out("out", dtype, wide(np.asarray(x[tuple(cut)])))
@@ -280,7 +296,7 @@ def unfold_grad(call):
             part = g[(slice(None),) * axis + (i,) + (slice(None),) * (len(shape) - axis - 1) + (k,)]
             wanted[cut] += part
             total[cut] += np.abs(part)
-    call.out("gradIn", dtype, wanted, near(2, 0, (1e-6 + 4 * low(dtype)) * total))
+    call.out("gradIn", dtype, wanted, near(2, 0, 1e-6 * total))
 
 
 def lstm_cell(call):
@@ -294,9 +310,9 @@ def lstm_cell(call):
     i, f, g, o = np.split(one + two + biases, 4, 1)
     i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
     new = f * c + i * g
-    check = near(16, 4 * low(dtype), (4e-6 + 2 * low(dtype)) * (1 + np.abs(c)))
+    check = near(16, 0, (4e-6 + 0) * (1 + np.abs(c)))
     call.out("hyOut", dtype, o * np.tanh(new), check), call.out("cyOut", dtype, new, check)
-    call.out("storageOut", dtype, np.concatenate([i, f, g, o], 1), near(16, 0, 2e-6 + 4 * low(dtype)))
+    call.out("storageOut", dtype, np.concatenate([i, f, g, o], 1), near(16, 0, 2e-6 + 0))
 
 
 def dropout_backward(call):
@@ -335,19 +351,19 @@ def expert_tokens(call):
 
 def gating(call):
     dtype = call.choose(FLOATS)
-    rows, experts = call.choose((1, 3, 17)), call.choose((2, 5, 8, 17, 64))
+    rows, experts = call.choose((1, 3, 17, 130)), call.choose((2, 5, 8, 17, 64))
     x = wide(call.tensor("x", dtype, values=wide(call.some(dtype, (rows, experts), "normal", False)) + np.arange(experts) * (0.01 if dtype == "float32" else 0)))
     k = call.set("k", call.between(1, experts))
     p = np.exp(x - x.max(1, keepdims=True))
     p /= p.sum(1, keepdims=True)
     order = np.argsort(-p, 1, kind="stable")[:, :k]
     values = np.take_along_axis(p, order, 1)
-    call.out("yOut", dtype, values, near(16, low(dtype), 1e-6))
+    call.out("yOut", dtype, values, near(16, 0, 1e-6))
 
     def names(found, wanted):
         if (found < 0).any() or (found >= experts).any():
             return "an index is not an expert"
-        return near(16, 2 * low(dtype), 1e-6)(np.take_along_axis(p, found.astype(np.int64), 1), values)
+        return near(16, 0, 1e-6)(np.take_along_axis(p, found.astype(np.int64), 1), values)
 
     call.out("expertIdxOut", "int32", order, names)
     call.out("rowIdxOut", "int32", (np.arange(k) * rows + np.arange(rows)[:, None]), bits)
@@ -378,12 +394,12 @@ def repeat_grad(call):
     wanted, total = np.zeros(shape), np.zeros(shape)
     at = np.repeat(np.arange(shape[axis]), counts)
     np.add.at(np.moveaxis(wanted, axis, 0), at, np.moveaxis(g, axis, 0)), np.add.at(np.moveaxis(total, axis, 0), at, np.moveaxis(np.abs(g), axis, 0))
-    call.out("out", dtype, wanted, near(2, 0, (1e-6 + 2 * low(dtype)) * total))
+    call.out("out", dtype, wanted, near(2, 0, 1e-6 * total))
 
 
 def transposed_product(call, nz=False):
     dtype = call.choose(FLOATS)
-    b, m, k, n = call.between(1, 3), call.choose((1, 3, 17)), call.choose((1, 8, 65)), call.choose((1, 4, 33))
+    b, m, k, n = call.between(1, 3), call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 300)), call.choose((1, 4, 33))
     first, after = call.choose(((0, 1, 2), (1, 0, 2))), (1, 0, 2)
     x = wide(call.tensor("x1", dtype, (b, m, k) if first == (0, 1, 2) else (m, b, k), "small", False))
     y = wide(call.tensor("x2", dtype, (b, k, n), "small", False))
@@ -427,7 +443,7 @@ def affine(call):
     aligned = call.set("alignCorners", call.chance(50))
     line = lambda size: (np.linspace(-1, 1, size) if size > 1 else np.zeros(1)) if aligned else (np.arange(size) * 2 + 1) / size - 1  # noqa: E731
     base = np.stack(np.broadcast_arrays(line(w)[None, :], line(h)[:, None], np.ones((h, w))), -1)
-    call.out("out", dtype, np.einsum("hwk,njk->nhwj", base, theta), near(4, 2 * low(dtype), (2e-6 + low(dtype)) * np.abs(theta).sum(-1)[:, None, None, :]))
+    call.out("out", dtype, np.einsum("hwk,njk->nhwj", base, theta), near(4, 0, (2e-6 + 0) * np.abs(theta).sum(-1)[:, None, None, :]))
 
 
 def pairwise(call):
@@ -490,27 +506,6 @@ def multinomial(call):
         return None if again or (np.diff(np.sort(found, 1), axis=1) > 0).all() else "a category was drawn twice"
 
     call.out("out", "int64", np.zeros((rows, k), np.int64), check)
-
-
-def norm_quant(call, form):
-    """RMS norm with int8 results: static scales, or the largest of each row."""
-    dtype = call.choose(("float16", "bfloat16"))
-    rows, n = call.choose((1, 3, 17)), call.choose((8, 16, 64, 65, 256))
-    x = wide(call.tensor("x1", dtype, (rows, n), "small", False))
-    other = wide(call.tensor("x2", dtype, (rows, n), "small", False))
-    total = x + other
-    gamma = wide(call.tensor("gamma", dtype, (n,), "inner", False))
-    e = call.set("epsilon", 1e-5)
-    y = total / np.sqrt((total**2).mean(-1, keepdims=True) + e) * gamma
-    call.out("xOut", dtype, total, near(2, 0, 1e-6 * np.abs(x)))
-    blur = 6 * low(dtype)
-    if form == "dynamic":
-        size = np.abs(y).max(-1)
-        scale = size / 127
-        exact = np.nan_to_num(y / scale[:, None])
-        call.out("y1Out", "int8", limited(np.rint(exact), "int8"), steps(exact, 0, 0, 127 * blur))
-        call.out("y2Out", "int8", None, shape=y.shape)
-        call.out("scale1Out", "float32", scale, near(8, blur)), call.out("scale2Out", "float32", None, shape=scale.shape)
 
 
 def conv_depthwise(call):
@@ -584,6 +579,5 @@ FURTHER.add("NormalFloatTensor", sampled_normal, mean="number", std="tensor")
 FURTHER.add("NormalTensorFloat", sampled_normal, mean="tensor", std="number")
 FURTHER.add("NormalTensorTensor", sampled_normal, mean="tensor", std="tensor")
 FURTHER.add("Multinomial", multinomial)
-FURTHER.add("AddRmsNormDynamicQuant", norm_quant, form="dynamic")
 
 FAMILIES = [FURTHER]

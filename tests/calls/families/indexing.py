@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from device import NUMPY
-from maker import FLOATS, INTEGERS, LOW, UNSIGNED, WIDE, bits, near, wide
+from maker import EPS, FLOATS, INTEGERS, LOW, UNSIGNED, WIDE, bits, near, wide
 
 from . import Family
 
@@ -42,7 +42,9 @@ def along(call, name="self", most=2000, low=1, types=PLAIN):
 def gather(call):
     dtype, x, axis = along(call)
     shape = [call.between(1, dim) for dim in x.shape]
-    shape[axis] = call.choose((1, 2, 5, 17, x.shape[axis]))
+    shape[axis] = call.choose((1, 2, 5, 17, x.shape[axis], 300))
+    if math.prod(shape) > 100000:
+        shape[axis] = 1
     at = indices(call, "index", tuple(shape), x.shape[axis])
     cut = tuple(slice(None) if a == axis else slice(0, dim) for a, dim in enumerate(shape))
     call.out("out", dtype, wide(np.take_along_axis(x[cut], at, axis)))
@@ -50,7 +52,7 @@ def gather(call):
 
 def select(call):
     dtype, x, axis = along(call, types=(*PLAIN, "complex64", *UNSIGNED))
-    at = indices(call, "index", (call.choose((1, 2, 9, 33)),), x.shape[axis])
+    at = indices(call, "index", (call.choose((1, 2, 9, 33, 513)),) if x.size < 3000 else (2,), x.shape[axis])
     call.out("out", dtype, wide(np.take(x, at, axis)))
 
 
@@ -71,40 +73,42 @@ def gather_nd(call):
     dtype = call.choose(("float32", "int64", "int8", "bool", "float16"))
     x = call.tensor("self", dtype, call.shape(1, 5, 1000, empty=False))
     depth = call.between(1, x.ndim)
-    rows = call.choose((1, 3, 17))
+    rows = call.choose((1, 3, 17, 257))
     at = np.stack([call.some("int32", (rows,), "any", False).astype(np.int64) % x.shape[axis] for axis in range(depth)], -1)
+    if call.set("negativeIndexSupport", call.chance(50)) and call.chance(50):
+        call.features.add("negative indices")
+        at = np.where(at % 2 == 1, at - np.array(x.shape[:depth]), at)
     call.tensor("indices", call.choose(INDEX), values=at)
-    call.set("negativeIndexSupport", call.chance(50))
     call.out("out", dtype, wide(x[tuple(at[..., axis] for axis in range(depth))]))
 
 
 def embedding(call):
     dtype = call.choose((*FLOATS, "int32"))
-    rows, width = call.choose((1, 3, 17, 100)), call.choose((1, 4, 7, 64, 65))
+    rows, width = call.choose((1, 3, 17, 100, 1000)), call.choose((1, 4, 7, 64, 65, 1025))
+    rows = min(rows, 40000 // width)
     w = call.tensor("weight", dtype, (rows, width))
-    at = indices(call, "indices", call.shape(1, 3, 60), rows)
+    at = indices(call, "indices", call.shape(1, 3, 60) if call.below(8) < 7 else (call.choose((257, 1025)),), rows)
     call.out("out", dtype, wide(w[at]))
 
 
 def embedding_backward(call):
     dtype = call.choose(FLOATS)
-    rows, width = call.choose((2, 5, 33)), call.choose((1, 4, 64))
-    shape = call.shape(1, 2, 60, empty=False)
+    rows, width = call.choose((2, 5, 33)), call.choose((1, 4, 64, 130))
+    shape = call.shape(1, 2, 60, empty=False) if call.below(8) < 7 else (call.choose((257, 1025, 4097)),)
     g = wide(call.tensor("grad", dtype, (*shape, width), "small", False))
     at = indices(call, "indices", shape, rows)
     call.set("numWeights", rows)
     # A padding index beyond the rows leaves none out.
-    padding = call.choose((0, 1, 1 << 20))
+    padding = call.choose((0, 1, 1 << 20, -1))
     call.set("paddingIdx", padding)
     scale = call.set("scaleGradByFreq", call.chance(30))
     counts = np.bincount(at.reshape(-1), minlength=rows)
     wanted, size = np.zeros((rows, width)), np.zeros((rows, width))
     part = g.reshape(-1, width) / (counts[at.reshape(-1)][:, None] if scale else 1)
     np.add.at(wanted, at.reshape(-1), part), np.add.at(size, at.reshape(-1), np.abs(part))
-    if padding < rows:
+    if 0 <= padding < rows:
         wanted[padding] = 0
-    low = 2e-2 if dtype == "float16" else 1e-1 if dtype == "bfloat16" else 1e-5
-    call.out("out", dtype, wanted, near(4, 0, low * size))
+    call.out("out", dtype, wanted, near(4, 0, 1e-5 * size))
 
 
 def masked_fill(call, tensor):
@@ -115,7 +119,7 @@ def masked_fill(call, tensor):
     if tensor:
         value = call.tensor("value", dtype, values=np.asarray(call.some(dtype, (1,), "small", False)[0]), plain=True)
     else:
-        value = call.scalar("value", dtype if dtype not in LOW else "float32", call.choose((0, 1, 2)))
+        value = call.scalar("value", dtype if dtype not in LOW else "float32", call.choose((0, 1, 2, *((math.inf, math.nan, -1.5) if dtype in WIDE else ()))))
     call.update("selfRef", wide(np.where(mask, np.asarray(value).astype(NUMPY[dtype]), x).astype(NUMPY[dtype])))
 
 
@@ -203,8 +207,9 @@ def index_put(call):
         np.add.at(wanted, tuple(keys), v)
     else:
         wanted[tuple(keys)] = v
-    low = 4e-2 if dtype == "bfloat16" else 4e-3 if dtype == "float16" else 1e-5
-    call.update("selfRef", wanted, near(2, 0, low * 8 if add and dtype in FLOATS else 0))
+    size = np.abs(wide(x)).astype(float)
+    np.add.at(size, tuple(keys), np.abs(v)) if add else None
+    call.update("selfRef", wanted, near(2, 0, 2e-7 * (2 + count) * size if add and dtype in FLOATS else 0))
 
 
 REDUCE = {0: None, 1: np.add, 2: np.multiply}
@@ -263,8 +268,8 @@ def scatter(call, form):
             np.add.at(size, key, np.abs(source))
             REDUCE[reduce].at(wanted, key, source)
             slackness = size if reduce == 1 else 8 * np.abs(wanted)
-    low = 1e-2 if dtype == "bfloat16" else 1e-3 if dtype == "float16" else 2e-7 if dtype == "float32" else 0
-    check = near(2, 0, low * 4 * np.nan_to_num(np.asarray(slackness, float), posinf=0, neginf=0))
+    low = 2e-7 if dtype in FLOATS else 0
+    check = near(2, 0, low * (4 + shape[axis]) * np.nan_to_num(np.asarray(slackness, float), posinf=0, neginf=0))
     if call.in_place:
         call.update(own, wanted, check)
     else:
@@ -285,7 +290,7 @@ def index_add(call, V2=False):
     call.scalar("alpha", "float32" if dtype in FLOATS else "int64", alpha)
     wanted, size = np.moveaxis(wide(x).copy(), axis, 0), np.moveaxis(np.abs(wide(x)).astype(float), axis, 0)
     np.add.at(wanted, at, np.moveaxis(source * wanted.dtype.type(alpha), axis, 0)), np.add.at(size, at, np.moveaxis(np.abs(source * float(alpha)), axis, 0))
-    low = 3e-2 if dtype == "bfloat16" else 4e-3 if dtype == "float16" else 1e-6
+    low = 1e-6
     call.out("out", dtype, np.moveaxis(wanted, 0, axis), near(2, 0, low * np.moveaxis(size, 0, axis) if dtype in FLOATS else 0))
 
 
@@ -345,8 +350,9 @@ def put(call):
         np.add.at(wanted, at, source)
     else:
         wanted[at] = source
-    low = 1e-1 if dtype == "bfloat16" else 1e-2 if dtype == "float16" else 1e-5
-    call.update("selfRef", wanted.reshape(x.shape), near(2, 0, low if add and dtype in FLOATS else 0))
+    size = np.abs(wide(x)).astype(float).reshape(-1)
+    np.add.at(size, at, np.abs(source)) if add else None
+    call.update("selfRef", wanted.reshape(x.shape), near(2, 0, 2e-6 * size.reshape(x.shape) if add and dtype in FLOATS else 0))
 
 
 def unique(call, form):

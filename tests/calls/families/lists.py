@@ -1,9 +1,11 @@
 """Operators of lists of tensors."""
 
+import math
+
 import numpy as np
 
 from device import NUMPY, Scalar, Written
-from maker import FLOATS, INTEGERS, LOW, near, to, wide
+from maker import EPS, FLOATS, INTEGERS, LOW, near, to, wide
 
 from . import Family
 from .elementwise import erf, erfc, slack
@@ -11,14 +13,16 @@ from .elementwise import erf, erfc, slack
 MORE = (*FLOATS, "int32")
 
 
-def members(call, name, shapes, dtype, domain="small"):
-    made = [call.tensor(name, dtype, shape, domain, False, listed=True) for shape in shapes]
+def members(call, name, shapes, dtype, domain="small", special=False):
+    made = [call.tensor(name, dtype, shape, domain, special, listed=True) for shape in shapes]
     call.list(name, made)
     return [wide(array.values) for array in made]
 
 
 def shapes_of(call):
-    """Shapes of unequal members, some of them empty."""
+    """Shapes of unequal members, some of them empty; at times many members."""
+    if call.below(16) == 15:
+        return [call.shape(0, 2, 20) for _ in range(call.choose((33, 65, 100)))]
     return [call.shape(0, 4, 600) for _ in range(call.between(1, 5))]
 
 
@@ -39,16 +43,18 @@ def distinct_members(call, name):
             array.capacity = max(1, array.values.size)
 
 
-def unary(call, f, types=FLOATS, domain="small", ulps=8):
+def unary(call, f, types=FLOATS, domain="small", ulps=8, conditioned=False):
     own = "x"
     dtype = call.choose(types)
-    values = members(call, own, shapes_of(call), dtype, domain)
+    full = call.chance(30) and dtype in FLOATS
+    values = members(call, own, shapes_of(call), dtype, "full" if full else domain, None if full else False)
     with np.errstate(all="ignore"):
         wanted = [f(value) for value in values]
+        more = [4 * EPS["float32"] * np.where(np.isfinite(value), np.abs(value), 0) if conditioned and dtype in FLOATS else 0 for value in values]
     position = own if own in call.in_place else None
     if position:
         distinct_members(call, own)
-    finish(call, dtype, wanted, [slack(dtype, np.abs(w)) * 2 + (1e-6 if dtype in FLOATS else 0) for w in wanted], in_place=position, ulps=ulps)
+    finish(call, dtype, wanted, [slack(dtype, np.abs(w)) * 2 + (1e-6 if dtype in FLOATS else 0) + one for w, one in zip(wanted, more)], in_place=position, ulps=ulps)
 
 
 def number(call, name, dtype, options):
@@ -60,9 +66,14 @@ def number(call, name, dtype, options):
     return call.scalar(name, kind if kind != "float64" else "float64", value)
 
 
+#: Functions of which infinities and NaN have one result.
+EXACT_OF_SPECIALS = (np.maximum, np.minimum)
+
+
 def with_scalar(call, f, name, types=MORE, options=(1, 2, -1, 3), reverse=False):
     dtype = call.choose(types)
-    values = members(call, "x", shapes_of(call), dtype)
+    special = call.chance(20) and dtype in FLOATS and f in EXACT_OF_SPECIALS
+    values = members(call, "x", shapes_of(call), dtype, "small", special)
     s = number(call, name, dtype, options if dtype in INTEGERS else [0.5 * o for o in options])
     s = int(s) if dtype in INTEGERS else float(s)
     position = "x" if "x" in call.in_place else None
@@ -87,7 +98,8 @@ def with_list(call, f, types=MORE, options=(1, 2, -1, 3)):
 def pairs(call, f, alpha=False, types=MORE):
     dtype = call.choose(types)
     shapes = shapes_of(call)
-    one, two = members(call, "x1", shapes, dtype), members(call, "x2", shapes, dtype)
+    special = call.chance(20) and dtype in FLOATS and f in EXACT_OF_SPECIALS
+    one, two = members(call, "x1", shapes, dtype, "small", special), members(call, "x2", shapes, dtype, "small", special)
     a = 1
     if alpha:
         a = number(call, "alpha", dtype, (1, 2, -1, 3))
@@ -150,8 +162,8 @@ def zero(call):
 def norm(call):
     dtype = call.choose(FLOATS)
     values = members(call, "x", [call.shape(0, 4, 600, empty=False) for _ in range(call.between(1, 4))], dtype)
-    order = float(call.scalar("scalar", "float32", call.choose((2.0, 1.0))))
-    wanted = [np.asarray((np.abs(value) ** order).sum() ** (1 / order)) for value in values]
+    order = float(call.scalar("scalar", "float32", call.choose((2.0, 1.0, math.inf))))
+    wanted = [np.asarray(np.abs(value).max() if order == math.inf else (np.abs(value) ** order).sum() ** (1 / order)) for value in values]
     finish(call, dtype, wanted, [want * 1e-5 for want in wanted])
 
 
@@ -173,7 +185,7 @@ for names, function, row in (
     ("ForeachAcos ForeachACosInplace", np.arccos, dict(domain="unit")),
     ("ForeachAsin", np.arcsin, dict(domain="unit")),
     ("ForeachAtan", np.arctan, {}),
-    ("ForeachCos", np.cos, {}),
+    ("ForeachCos", np.cos, dict(conditioned=True)),
     ("ForeachCosh", np.cosh, {}),
     ("ForeachErf", erf, {}),
     ("ForeachErfc", erfc, dict(ulps=16)),
@@ -186,8 +198,8 @@ for names, function, row in (
     ("ForeachNeg", np.negative, dict(types=MORE)),
     ("ForeachReciprocal", lambda x: 1 / x, {}),
     ("ForeachSigmoid", lambda x: 1 / (1 + np.exp(-x)), {}),
-    ("ForeachSign", np.sign, dict(types=MORE)),
-    ("ForeachSin", np.sin, {}),
+    ("ForeachSign", lambda x: np.where(x != x, 0, np.sign(x)), dict(types=MORE)),
+    ("ForeachSin", np.sin, dict(conditioned=True)),
     ("ForeachSinh", np.sinh, {}),
     ("ForeachSqrt", np.sqrt, dict(domain="positive")),
     ("ForeachTan", np.tan, dict(domain="unit")),

@@ -80,12 +80,12 @@ def flip(call):
 def roll(call):
     dtype, x = drawn(call, "x", 1, 8, types=(*FLOATS, "int32", "int8", "uint8", "bool", "uint32"), empty=False)
     if call.chance(25):
-        shift = call.between(-9, 9)
+        shift = call.choose((*range(-9, 10), x.size, x.size + 1, -x.size - 2))
         call.set("shifts", [shift]), call.set("dims", [])
         result(call, dtype, np.roll(x, shift))
         return
     axes = [axis for axis in range(x.ndim) if call.chance(50)] or [0]
-    shifts = [call.choose((1, 0, -1, 2, 5, -9, 100)) for _ in axes]
+    shifts = [call.choose((1, 0, -1, 2, 5, -9, 100, -1000, x.shape[axis], -x.shape[axis], x.shape[axis] + 1)) for axis in axes]
     call.set("shifts", shifts), call.set("dims", [axis - x.ndim if call.chance(30) else axis for axis in axes])
     result(call, dtype, np.roll(x, shifts, axes))
 
@@ -93,8 +93,8 @@ def roll(call):
 def triangle(call, f):
     own = call.in_place[0] if call.in_place else "self"
     dtype, x = drawn(call, own, 2, 6, types=(*WIDE, *INTEGERS, "bool"))
-    k = call.set("diagonal", call.choose((0, 1, -1, 2, -3, 100, -100)))
-    wanted = wide(f(x, k) if x.size else x)
+    k = call.set("diagonal", call.choose((0, 1, -1, 2, -3, 100, -100, x.shape[-1] - 1, x.shape[-1], 1 - x.shape[-2], -x.shape[-2], 2**40, -2**40)))
+    wanted = wide(f(x, min(max(k, -10000), 10000)) if x.size else x)
     if call.in_place:
         call.update(own, wanted)
     else:
@@ -143,24 +143,26 @@ def pad_constant(call):
     pads, widths, cuts = [], [(0, 0)] * x.ndim, [slice(None)] * x.ndim
     for index in range(axes):
         axis = x.ndim - 1 - index
-        pair = [call.choose((0, 1, 2, 3, -1)) for _ in range(2)]
+        pair = [call.choose((0, 1, 2, 3, -1, -2, 9)) for _ in range(2)]
         if x.shape[axis] + min(pair[0], 0) + min(pair[1], 0) < 1:
             pair = [0, 1]
         pads += pair
         widths[axis] = tuple(max(p, 0) for p in pair)
         cuts[axis] = slice(max(-pair[0], 0), x.shape[axis] - max(-pair[1], 0))
     call.set("pad", pads)
-    value = call.scalar("value", dtype if dtype not in LOW else "float32", call.choose((0, 1, 2)))
+    value = call.scalar("value", dtype if dtype not in LOW else "float32", call.choose((0, 1, 2, *((math.inf, -math.inf, math.nan, -1.5) if dtype in WIDE else ()))))
     result(call, dtype, np.pad(x[tuple(cuts)], widths, constant_values=np.asarray(value).astype(NUMPY[dtype])))
 
 
 def pad_like(call, mode, dims, backward=False):
     dtype = call.choose(FLOATS)
     rank = dims + call.choose((1, 2))
-    shape = [call.between(1, 3) for _ in range(rank - dims)] + [call.choose((2, 3, 5, 8, 17)) for _ in range(dims)]
+    shape = [call.between(1, 3) for _ in range(rank - dims)] + [call.choose((2, 3, 5, 8, 17, 1) if mode == "edge" else (2, 3, 5, 8, 17)) for _ in range(dims)]
+    if call.below(12) == 11:
+        shape[-1] = call.choose((65, 129, 513))
     widths, pads = [(0, 0)] * rank, []
     for index in range(dims):
-        most = shape[rank - 1 - index] - 1 if mode == "reflect" else 4
+        most = shape[rank - 1 - index] - 1 if mode == "reflect" else call.choose((4, 9))
         pair = (call.between(0, most), call.between(0, most))
         widths[rank - 1 - index] = pair
         pads += pair
@@ -175,29 +177,46 @@ def pad_like(call, mode, dims, backward=False):
     call.set("padding", pads)
     size = np.bincount(at.reshape(-1), np.abs(g).reshape(-1), math.prod(shape)).reshape(shape)
     wanted = np.bincount(at.reshape(-1), g.reshape(-1), math.prod(shape)).reshape(shape)
-    low = 4e-3 if dtype == "float16" else 3e-2 if dtype == "bfloat16" else 1e-6
+    low = 1e-6
     call.out("gradInput", dtype, wanted, near(2, 0, low * size))
+
+
+def bound(call, size):
+    """A start or an end: counted from the front or the back, also beyond either, and as far as numbers go."""
+    way = call.below(8)
+    if way < 4:
+        return call.between(0, size)
+    if way < 6:
+        call.features.add("negative indices")
+        return -call.between(1, size)
+    call.features.add("beyond the dimension")
+    return call.choose((size + 1, size + 5, -size - 1, -2 * size, -2 * size - 3, 2**31 - 1, -2**31, 2**63 - 1, -2**63))
+
+
+def span(start, end, size):
+    """The part of a dimension that a start and an end leave."""
+    at = lambda v: min(max(v + size if v < 0 else v, 0), size)  # noqa: E731
+    return at(start), at(end)
 
 
 def slice_(call, many=False):
     dtype, x = drawn(call, "self", 1, 6, 3000, types=PLAIN, empty=False)
-    if not many:
-        axis = call.axis("dim", x.ndim)
-        start, end, step = call.between(0, x.shape[axis]), call.between(0, x.shape[axis] + 2), call.choose((1, 1, 2, 3))
-        if end < start:
-            start, end = end, start
-        call.set("start", start), call.set("end", end), call.set("step", step)
-        result(call, dtype, x[(slice(None),) * axis + (slice(start, end, step),)])
-        return
-    axes = [axis for axis in range(x.ndim) if call.chance(60)] or [0]
+    axes = [axis for axis in range(x.ndim) if call.chance(60)] or [0] if many else [call.axis("dim", x.ndim)]
     starts, ends, steps, cut = [], [], [], [slice(None)] * x.ndim
     for axis in axes:
-        start = call.below(x.shape[axis])
-        end = call.between(start + 1, x.shape[axis])
-        step = call.choose((1, 1, 2))
-        cut[axis] = slice(start, end, step)
+        size = x.shape[axis]
+        start, end, step = bound(call, size), bound(call, size), call.choose((1, 1, 2, 3, size + 1))
+        first, last = span(start, end, size)
+        if last < first:
+            start, end, first, last = end, start, last, first
+        if many and last == first:
+            start, end, first, last = 0, size, 0, size
+        cut[axis] = slice(first, last, step)
         starts.append(start), ends.append(end), steps.append(step)
-    call.set("starts", starts), call.set("ends", ends), call.set("axes", axes), call.set("steps", steps)
+    if many:
+        call.set("starts", starts), call.set("ends", ends), call.set("axes", [axis - x.ndim if call.chance(20) else axis for axis in axes]), call.set("steps", steps)
+    else:
+        call.set("start", starts[0]), call.set("end", ends[0]), call.set("step", steps[0])
     result(call, dtype, x[tuple(cut)])
 
 
@@ -209,7 +228,7 @@ def eye(call):
 
 def diag_flat(call):
     dtype, x = drawn(call, "self", 0, 3, 40, types=PLAIN)
-    k = call.set("diagonal", call.choose((0, 1, -1, 3)))
+    k = call.set("diagonal", call.choose((0, 1, -1, 3, -4)))
     result(call, dtype, np.diagflat(x, k))
 
 
@@ -235,13 +254,13 @@ def sequence(call, form):
     if form == "arange":
         kind = "int64" if dtype in INTEGERS else "float32"
         start, step = call.choose((0, 1, -3)), call.choose((1, 2, -1, 5) if dtype in INTEGERS else (1, 0.5, -0.25))
-        count = call.choose((1, 2, 9, 64, 257, 1025))
+        count = call.choose((1, 2, 9, 64, 257, 1025, 0, 70000))
         count = min(count, 257) if dtype == "float16" else count
         call.scalar("start", kind, start), call.scalar("end", kind, start + step * count), call.scalar("step", kind, step)
         call.out("out", dtype, start + step * np.arange(count), near(1))
         return
-    steps = call.set("steps", call.choose((1, 2, 3, 17, 65, 1025)))
-    start, end = call.choose((0, -1, 2)), call.choose((1, 3, -2))
+    steps = call.set("steps", call.choose((1, 2, 3, 17, 65, 1025, 0, 70000)))
+    start, end = call.choose((0, -1, 2, 0.25)), call.choose((1, 3, -2, 0))
     call.scalar("start", "float32", start), call.scalar("end", "float32", end)
     wanted = np.linspace(start, end, steps)
     if form == "log":
@@ -253,24 +272,30 @@ def sequence(call, form):
 
 def flatten(call):
     dtype, x = drawn(call, "self", 0, 6, types=(*FLOATS, "int32", "int8", "bool"))
-    axis = call.set("axis", call.below(x.ndim + 1)) if x.ndim else call.set("axis", 0)
+    axis = call.below(x.ndim + 1)
+    if x.ndim and axis < x.ndim and call.chance(30):
+        call.features.add("negative dimension")
+        call.set("axis", axis - x.ndim)
+    else:
+        call.set("axis", axis)
     first = math.prod(x.shape[:axis])
     result(call, dtype, x.reshape(first, math.prod(x.shape[axis:]) if x.ndim else 1))
 
 
 def one_hot(call):
     x = call.tensor("self", call.choose(("int64", "int32")), values=np.abs(call.some("int64", call.shape(1, 4, 400), "small", False)))
-    classes = call.set("numClasses", call.choose((6, 8, 17)))
+    classes = call.set("numClasses", call.choose((6, 8, 17, 1, 3, 4)))
     dtype = call.choose(("int32", "float32", "int64"))
     on, off = call.tensor("onValue", dtype, values=np.array([1]), plain=True), call.tensor("offValue", dtype, values=np.array([0]), plain=True)
     axis = call.set("axis", call.choose((-1, 0, x.ndim)))
-    wanted = np.moveaxis(np.eye(classes)[x], -1, axis if axis >= 0 else -1)
+    # A class beyond their number is none of them.
+    wanted = np.moveaxis(np.where((x < classes)[..., None], np.eye(classes)[np.minimum(x, classes - 1)], 0), -1, axis if axis >= 0 else -1)
     call.out("out", dtype, wanted.astype(NUMPY[dtype]) if dtype in INTEGERS else wanted)
 
 
 def shuffle(call):
     dtype = call.choose(FLOATS)
-    groups = call.set("groups", call.between(1, 4))
+    groups = call.set("groups", call.choose((1, 2, 3, 4, 8)))
     shape = (call.between(1, 3), groups * call.between(1, 4), call.between(1, 5), call.between(1, 5))
     x = call.tensor("self", dtype, shape)
     n, c, h, w = shape
@@ -280,7 +305,7 @@ def shuffle(call):
 def im2col(call, backward=False):
     dtype = call.choose(FLOATS)
     n, c = call.between(1, 2), call.between(1, 3)
-    h, w = call.choose((3, 4, 5, 9)), call.choose((3, 4, 6))
+    h, w = call.choose((3, 4, 5, 9, 17, 33)), call.choose((3, 4, 6, 31))
     k, d, p, s = ((call.between(1, 3), call.between(1, 2)), (call.between(1, 2), 1), (call.below(2), call.below(2)), (call.between(1, 2), call.between(1, 2)))
     oh, ow = ((size + 2 * pad - dil * (kern - 1) - 1) // step + 1 for size, pad, dil, kern, step in zip((h, w), p, d, k, s))
     if oh < 1 or ow < 1:
@@ -298,7 +323,7 @@ def im2col(call, backward=False):
         g = wide(call.tensor("gradOutput", dtype, columns.shape, "small", False))
         wanted = np.bincount(columns.reshape(-1), g.reshape(-1), n * c * h * w + 1)[1:].reshape(n, c, h, w)
         size = np.bincount(columns.reshape(-1), np.abs(g).reshape(-1), n * c * h * w + 1)[1:].reshape(n, c, h, w)
-        low = 4e-3 if dtype == "float16" else 3e-2 if dtype == "bfloat16" else 1e-6
+        low = 1e-6
         call.out("out", dtype, wanted, near(2, 0, low * size))
         return
     x = wide(call.tensor("self", dtype, (n, c, h, w), "small", False))

@@ -21,7 +21,7 @@ def optional(call, name, dtype, shape, percent=50, domain="small"):
 
 def sums(dtype, size, scale=4e-6):
     """Sums of products, of the size of what was added."""
-    return near(4, low(dtype), scale * (size + 1e-3))
+    return near(4, 0, scale * (size + 1e-3))
 
 
 # Routing.
@@ -43,7 +43,7 @@ def top(x, k):
 
 def gating_v2(call):
     dtype = call.choose(FLOATS)
-    rows, experts = call.choose((1, 3, 17)), call.choose((2, 5, 8, 64))
+    rows, experts = call.choose((1, 3, 17, 130)), call.choose((2, 5, 8, 64))
     x = distinct(call, "x", dtype, rows, experts)
     k = call.set("k", call.between(1, experts))
     renorm = call.set("renorm", call.choose((0, 1)))
@@ -53,14 +53,14 @@ def gating_v2(call):
     if call.chance(50):
         finished = call.tensor("finishedOptional", "bool", (rows,))
         chosen = np.where(finished[:, None], experts, chosen)
-    call.out("yOut", dtype, values, near(16, low(dtype), 1e-6)), call.out("expertIdxOut", "int32", chosen, bits)
+    call.out("yOut", dtype, values, near(16, 0, 1e-6)), call.out("expertIdxOut", "int32", chosen, bits)
     if call.set("outputSoftmaxResultFlag", not renorm and call.chance(60)):
         call.out("softmaxResultOutOptional", "float32", weights, near(16, 0, 1e-6))
 
 
 def gating_k(call):
     dtype = call.choose(FLOATS)
-    rows = call.choose((1, 4, 17))
+    rows = call.choose((1, 4, 17, 130))
     groups, each = call.choose(((1, 12), (2, 6), (4, 4), (8, 4)))
     experts = groups * each
     kept = call.between(1, groups)
@@ -89,7 +89,7 @@ def gating_k(call):
     gap = np.diff(np.sort(np.where(np.isfinite(scores), scores, -1e3), 1), axis=1)
     sure = (np.where(gap > 500, 1, gap) > 2e-5).all(1) & (np.diff(np.sort(marks, 1), axis=1) > 2e-5).all(1)
     sure = sure[:, None]
-    call.out("yOut", dtype, y * factor, lambda found, wanted: near(32, 2 * low(dtype), 1e-5)(np.where(sure, found, wanted).astype(found.dtype), wanted))
+    call.out("yOut", dtype, y * factor, lambda found, wanted: near(32, 0, 1e-5)(np.where(sure, found, wanted).astype(found.dtype), wanted))
     call.out("expertIdxOut", "int32", chosen, lambda found, wanted: bits(np.where(sure, found, wanted).astype(found.dtype), wanted))
     call.out("outOut", "float32", weights, near(16, 0, 1e-6))
 
@@ -165,7 +165,7 @@ def init_routing_v2(call, quantised=False):
         scale = wide(call.tensor("scaleOptional", "float32", values=np.array([3.5])))
         offset = wide(call.tensor("offsetOptional", "float32", values=np.array([1.25])))
         exact = rows * scale + offset
-        slack = 2 * low(dtype) * np.abs(exact).max(initial=0)
+        slack = 0 * np.abs(exact).max(initial=0)
     else:
         factor = np.abs(rows).max(-1) / 127
         with np.errstate(all="ignore"):
@@ -228,7 +228,7 @@ def unpermute(call, backward=False):
         gathered = np.where((inverse < kept)[:, None], np.concatenate([x, np.zeros((count - kept, width))])[inverse], 0).reshape(tokens, each, width)
     if not backward:
         part = gathered * weights[..., None]
-        return call.out("out", dtype, part.sum(1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * (np.abs(part).sum(1) + 1e-3)))
+        return call.out("out", dtype, part.sum(1), near(4, 0, 4e-6 * (np.abs(part).sum(1) + 1e-3)))
     g = wide(call.tensor("unpermutedTokensGrad", dtype, (tokens, width), "small", False))
     flow = (g[:, None] * weights[..., None]).reshape(count, width)
     made = np.empty_like(flow)
@@ -236,7 +236,7 @@ def unpermute(call, backward=False):
     call.out("permutedTokensGradOut", dtype, made, near(4))
     if weighted:
         part = gathered * g[:, None]
-        call.out("probsGradOut", dtype, part.sum(-1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * (np.abs(part).sum(-1) + 1e-3)))
+        call.out("probsGradOut", dtype, part.sum(-1), near(4, 0, 4e-6 * (np.abs(part).sum(-1) + 1e-3)))
 
 
 def permute_grad(call, names):
@@ -250,7 +250,7 @@ def permute_grad(call, names):
     else:
         call.set("paddedMode", False)
     part = g[inverse].reshape(tokens, each, width)
-    call.out("out", dtype, part.sum(1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * (np.abs(part).sum(1) + 1e-3)))
+    call.out("out", dtype, part.sum(1), near(4, 0, 4e-6 * (np.abs(part).sum(1) + 1e-3)))
 
 
 def finalize(call, version):
@@ -269,7 +269,7 @@ def finalize(call, version):
     call.tensor("expandedRowIdx", "int32", values=inverse.reshape(tokens, each).T.reshape(-1) if mode == 0 else inverse)
     part = (x[inverse].reshape(tokens, each, width) + bias[chosen]) * weights[..., None]
     size = np.abs(one) + (0 if two is None else np.abs(two)) + ((np.abs(x[inverse]).reshape(tokens, each, width) + np.abs(bias[chosen])) * np.abs(weights)[..., None]).sum(1)
-    call.out("out", dtype, one + (0 if two is None else two) + part.sum(1), near(4, low(dtype), (4e-6 + 2 * low(dtype)) * size))
+    call.out("out", dtype, one + (0 if two is None else two) + part.sum(1), near(4, 0, 4e-6 * size))
 
 
 def by_map(call):
@@ -297,7 +297,7 @@ ROUTING.add("MoeGatingTopK", gating_k)
 ROUTING.add("MoeInitRouting", init_routing)
 ROUTING.add("MoeInitRoutingV2", init_routing_v2)
 ROUTING.add("MoeInitRoutingQuantV2", init_routing_v2, quantised=True)
-ROUTING.add("MoeInitRoutingV3", init_routing_v3)
+ROUTING.add("MoeInitRoutingV3 MoeInitRoutingCustom", init_routing_v3)
 ROUTING.add("MoeTokenUnpermute", unpermute)
 ROUTING.add("MoeTokenUnpermuteGrad", unpermute, backward=True)
 ROUTING.add("MoeTokenPermuteGrad", permute_grad, names=("permutedOutputGrad", "sortedIndices", "numTopk"))
@@ -408,7 +408,7 @@ def recurrent(call, kind, backward=False):
         data = np.concatenate(outputs, 2)
     call.set("hasBias", biased), call.set("numLayers", layers), call.set("batchFirst", first)
     call.set("bidirectional" if kind == "lstm" else "bidirection", both)
-    check = near(16, 4 * low(dtype), 8e-6 + 4 * low(dtype))
+    check = near(16, 0, 8e-6 + 0)
     names, read = LISTS[kind]
     if "dropout" in call.kinds:
         call.set("dropout", 0.0), call.set("train", True)
@@ -446,7 +446,7 @@ def recurrent(call, kind, backward=False):
 
 
 def cell_backward(call):
-    b, h = call.between(1, 4), call.choose((1, 4, 17))
+    b, h = call.between(1, 4), call.choose((1, 4, 17, 130))
     by_h, by_c, c, after = (wide(call.tensor(name, "float32", (b, h), "small", False)) for name in ("gradHyOptional", "gradCOptional", "cx", "cy"))
     storage = wide(call.tensor("storage", "float32", (b, 4 * h), "inner", False))
     i, f, g, o = np.split(storage, 4, 1)
@@ -572,7 +572,7 @@ def antialiased(call, kernel, backward=False):
         x = wide(call.tensor(call.inputs[0], dtype, (n, c, *size), "small", False))
         apply = lambda v, a, b: np.einsum("nchw,ih,jw->ncij", v, a, b)  # noqa: E731
     call.given["gradOutput" if backward else call.inputs[0]].format = 0
-    call.out("out", dtype, apply(x, h, w), near(4, 2 * low(dtype), (1e-5 + low(dtype)) * (apply(np.abs(x), np.abs(h), np.abs(w)) + 1e-3)))
+    call.out("out", dtype, apply(x, h, w), near(4, 0, (1e-5 + 0) * (apply(np.abs(x), np.abs(h), np.abs(w)) + 1e-3)))
     call.given["out"].array.format = 0
 
 

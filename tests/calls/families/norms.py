@@ -9,17 +9,18 @@ from maker import EPS, FLOATS, LOW, near, wide
 from . import Family
 from .activations import sigmoid, softplus
 
-SIZES = (1, 2, 3, 5, 8, 16, 17, 33, 64, 65, 127, 128, 129, 256, 257, 1024, 1025)
+SIZES = (1, 2, 3, 5, 8, 16, 17, 33, 64, 65, 127, 128, 129, 256, 257, 1024, 1025, 4097, 8193)
 
 
 def close(dtype, scale=1.0, ulps=8):
     """Sums of normalised rows: in units of the type's precision, and of float32 times the size of the terms."""
-    return near(ulps, EPS[dtype] if dtype in LOW else 0, (4e-6 if dtype != "float64" else 1e-12) * scale)
+    return near(ulps, 0, (4e-6 if dtype != "float64" else 1e-12) * scale)
 
 
 def rows(call, low=0, high=3, most=4000):
     """Leading dimensions, and those that are normalised."""
     lead = call.shape(low, high, 40, empty=False)
+    most = max(most, 10 * math.prod(lead))
     left = most // max(math.prod(lead), 1)
     tail = (call.choose([size for size in SIZES if size <= left] or [1]),)
     if call.chance(25):
@@ -82,7 +83,7 @@ def layer_norm_backward(call):
         call.out("gradBiasOut", dtype, g.sum(over), close(dtype, np.abs(g).sum(over)))
 
 
-def rms_norm(call, add=False, gemma=False, in_place=False):
+def rms_norm(call, add=False, gemma=False, in_place=False, bias=False):
     dtype = call.choose(FLOATS)
     lead, tail = rows(call, 1 if not add else 1)
     names = (("x1Ref", "x2Ref") if in_place else ("x1", "x2")) if add else ("x",)
@@ -95,8 +96,12 @@ def rms_norm(call, add=False, gemma=False, in_place=False):
     axes = tuple(range(len(lead), len(lead) + len(tail)))
     rstd = 1 / np.sqrt((total * total).mean(axes, keepdims=True) + e)
     y = total * rstd * ((1 + gamma) if gemma else gamma)
-    low = 3 * EPS[dtype] if dtype in LOW else 0
-    check = near(16, low, 1e-6 * (1 + np.abs(y)) + (low * np.abs(rstd) * np.abs(gamma + gemma) * (0.5 if add else 0)))
+    size = np.abs(y)
+    beta = optional(call, "betaOptional", dtype, tail) if bias else None
+    if beta is not None:
+        y, size = y + beta, size + np.abs(beta)
+    low = 0
+    check = near(16, low, 1e-6 * (1 + size) + (low * np.abs(rstd) * np.abs(gamma + gemma) * (0.5 if add else 0)))
     call.out("rstdOut", "float32", rstd, near(64, low if add else 0))
     if in_place:
         call.update("x1Ref", y, check)
@@ -139,7 +144,7 @@ def add_layer_norm(call, deep=False):
     mean, rstd = x.mean(-1, keepdims=True), 1 / np.sqrt(x.var(-1, keepdims=True) + e)
     y = (x - mean) * rstd * gamma + beta
     size = (1 + np.abs(x) * rstd) * (1 + np.abs(gamma)) + np.abs(beta)
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     check = near(8, 2 * low, 4e-6 * size + (low * rstd * (np.abs(x) + np.abs(one)) * np.abs(gamma) if low else 0))
     call.out("yOut", dtype, y, check)
     call.out("meanOut", "float32", mean, near(8, low, 4e-6 * (1 + np.abs(x).mean(-1, keepdims=True)) + low))
@@ -152,6 +157,12 @@ def channels(call):
     """Batch, channels in groups, and what is behind them."""
     groups = call.choose((1, 2, 3, 4))
     shape = (call.between(1, 3), groups * call.between(1, 4), *(call.choose((1, 2, 5, 8, 17)) for _ in range(call.choose((2, 1, 0, 3)))))
+    way = call.below(16)
+    if way == 14:
+        # More elements of a channel, or more channels, than a block has.
+        shape = (call.between(1, 2), groups * call.between(1, 2), call.choose((1023, 1025, 2049, 9001)))
+    elif way == 15:
+        shape = (call.choose((1, 5, 17)), groups * call.choose((17, 33, 65)), call.choose((1, 3)))
     return groups, shape
 
 
@@ -165,7 +176,7 @@ def group_norm(call, form="plain"):
         gamma, beta = optional(call, "gamma", dtype, (c,)), optional(call, "beta", dtype, (c,))
         call.set("N", n), call.set("C", c), call.set("HxW", size)
     else:
-        gamma, beta = (wide(call.tensor(name, dtype, (c,), "small", False)) for name in ("gamma", "beta"))
+        gamma, beta = (optional(call, name, dtype, (c,)) if not swish else wide(call.tensor(name, dtype, (c,), "small", False)) for name in ("gamma", "beta"))
     call.set("numGroups" if swish else "group", groups)
     e = call.set("eps", call.choose((1e-5, 1e-3)))
     act = 1
@@ -185,7 +196,7 @@ def group_norm(call, form="plain"):
     if form != "plain" and act:
         k = factor if swish else 1
         y = y * sigmoid(k * y)
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     call.out("yOut" if swish else "out", dtype, y.reshape(shape), near(8, 2 * low, (4e-6 + (low if form != "plain" else 0)) * size_of.reshape(shape)))
     call.out("meanOut", dtype, mean, close(dtype, 1 + np.abs(flat).mean(-1)))
     call.out("rstdOut", dtype, rstd, near(256, 1e-4 + low))
@@ -222,16 +233,16 @@ def batch_norm(call):
     c = shape[1]
     x = wide(call.tensor("input", dtype, shape, "small", False))
     training = call.chance(60)
-    w, b = wide(call.tensor("weight", dtype, (c,), "small", False)), wide(call.tensor("bias", dtype, (c,), "small", False))
+    w, b = (np.full(c, default) if (one := optional(call, name, dtype, (c,))) is None else one for name, default in (("weight", 1.0), ("bias", 0.0)))
     rm, rv = wide(call.tensor("runningMean", dtype, (c,), "small", False)), wide(call.tensor("runningVar", dtype, (c,), "inner", False))
     call.set("training", training)
-    momentum, e = call.set("momentum", call.choose((0.1, 0.5))), call.set("eps", call.choose((1e-5, 1e-3)))
+    momentum, e = call.set("momentum", call.choose((0.1, 0.5, 0.0, 1.0))), call.set("eps", call.choose((1e-5, 1e-3)))
     axes = (0, *range(2, len(shape)))
     count = x.size // c
     spread = lambda v: v.reshape([1, c] + [1] * (len(shape) - 2))  # noqa: E731
     if training and count > 1:
         mean, var = x.mean(axes), x.var(axes)
-        low = EPS[dtype] if dtype in LOW else 0
+        low = 0
         call.update("runningMean", (1 - momentum) * rm + momentum * mean, near(8, low, 1e-6))
         call.update("runningVar", (1 - momentum) * rv + momentum * var * count / (count - 1), near(16, low, 1e-6))
     else:
@@ -260,7 +271,7 @@ def batch_stats(call):
     call.out("invstd", "float32", 1 / np.sqrt(x.var(axes) + e), near(512, 1e-3))
 
 
-def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("self", "target"), optional_weight=None):
+def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("self", "target"), optional_weight=None, positive=None):
     """An elementwise loss with its reduction; `slope` makes it the gradient."""
     dtype = call.choose(FLOATS)
     shape = call.shape(0, 5, 3000, empty=False)
@@ -274,20 +285,26 @@ def loss(call, f, slope=None, domains=("small", "small"), numbers=None, names=("
     if optional_weight:
         found = optional(call, optional_weight, dtype, shape, "inner")
         w = 1 if found is None else found
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
+    if positive and call.chance(40):
+        # How much the positive classes count.
+        p = wide(call.tensor("posWeightOptional", dtype, call.choose((shape, shape[-1:])), "inner", False)) * 2
+        p = p / 2
+        f = (lambda x, t: (1 - t) * x + (1 + (p - 1) * t) * (np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0))) if f else None
+        slope = slope and positive(p)
     if slope:
         part = slope(x, t, **given) * w
         wanted = g * part / (max(x.size, 1) if reduction == 1 else 1)
         bound = 2e-6 * np.abs(g) * (1 + np.abs(x) + np.abs(t)) / (max(x.size, 1) if reduction == 1 else 1)
-        call.out(call.results[0], dtype, wanted, near(16, low, bound))
+        call.out(call.results[0], dtype, wanted, near(16, 0, bound))
         return
     part = np.asarray(f(x, t, **given) * w)
     size = np.abs(part)
     if reduction == 0:
-        call.out(call.results[0], dtype, part, near(16, low, 2e-6 * (1 + size)))
+        call.out(call.results[0], dtype, part, near(16, 0, 2e-6 * (1 + size)))
         return
     total, size = (part.mean(), size.mean()) if reduction == 1 else (part.sum(), size.sum())
-    call.out(call.results[0], dtype, np.asarray(total), near(16, 2 * low, 1e-5 * size + 1e-6))
+    call.out(call.results[0], dtype, np.asarray(total), near(16, 0, 1e-5 * size + 1e-6))
 
 
 def smooth(x, t, beta):
@@ -311,13 +328,16 @@ def kl(x, t, logTarget):
 def nll(call, dims=False, backward=False):
     dtype = call.choose(FLOATS)
     c = call.choose((1, 2, 5, 17, 129))
-    shape = (call.between(1, 3), c, call.between(1, 4), call.between(1, 5)) if dims else (call.choose((1, 3, 17, 65)), c)
+    shape = (call.between(1, 3), c, call.between(1, 4), call.between(1, 5)) if dims else (call.choose((1, 3, 17, 65, 300)), c)
+    if dims and call.below(10) == 9:
+        c = min(c, 17)
+        shape = (2, c, call.choose((17, 33)), call.choose((31, 65)))
     x = -np.abs(wide(call.some(dtype, shape, "small", False)))
     reduction = call.choose((0, 1, 2))
     rest = (shape[0], *shape[2:])
     t = np.abs(call.some("int32", rest, "any", False).astype(np.int64)) % c
     w = np.abs(wide(call.some(dtype, (c,), "inner", False)))
-    ignore = call.choose((-100, 0))
+    ignore = call.choose((-100, 0, c - 1, c + 5))
     held = w[t] * (t != ignore)
     total = held.sum()
     if backward:
@@ -326,7 +346,7 @@ def nll(call, dims=False, backward=False):
     call.tensor("target", "int64", values=t)
     call.tensor("weight", dtype, values=w)
     call.set("reduction", reduction), call.set("ignoreIndex", ignore)
-    low = EPS[dtype] if dtype in LOW else 0
+    low = 0
     pick = -np.take_along_axis(x, np.expand_dims(t, 1), 1).squeeze(1) * held
     with np.errstate(all="ignore"):
         if backward:
@@ -337,32 +357,50 @@ def nll(call, dims=False, backward=False):
             np.put_along_axis(wanted, np.expand_dims(t, 1), np.expand_dims(part, 1), 1)
             if total == 0 and reduction == 1:
                 wanted = None
-            call.out("out", dtype, wanted, near(16, 2 * low, 0), shape=shape)
+            call.out("out", dtype, wanted, near(16, 0, 0), shape=shape)
             return
         if reduction == 0:
-            call.out("out", dtype, pick, near(8, low))
+            call.out("out", dtype, pick, near(8, 0))
         else:
             value = pick.sum() / total if reduction == 1 else pick.sum()
-            call.out("out", dtype, np.asarray(value), near(32, 2 * low))
-        call.out("totalWeightOut", dtype, np.asarray(total) if reduction else None, near(16, low), shape=())
+            call.out("out", dtype, np.asarray(value), near(32, 0))
+        call.out("totalWeightOut", dtype, np.asarray(total) if reduction else None, near(16, 0), shape=())
 
 
 def cross_entropy(call):
     dtype = call.choose(FLOATS)
-    n, c = call.choose((1, 3, 17, 65)), call.choose((2, 5, 17, 129, 1025))
+    n, c = call.choose((1, 3, 17, 65)), call.choose((2, 5, 17, 129, 1025, 4097))
+    n = min(n, 3) if c > 2000 else n
     x = wide(call.tensor("input", dtype, (n, c), "small", False))
-    t = call.tensor("target", "int64", values=np.abs(call.some("int32", (n,), "any", False).astype(np.int64)) % c)
+    t = np.abs(call.some("int32", (n,), "any", False).astype(np.int64)) % c
     w = optional(call, "weightOptional", "float32", (c,), "inner")
-    reduction = call.set("reductionOptional", call.choose(("mean", "sum", "none")))
-    call.set("ignoreIndex", -100), call.set("labelSmoothing", 0.0), call.set("lseSquareScaleForZloss", 0.0), call.set("returnZloss", False)
+    # Null stands for the mean.
+    reduction = call.choose(("mean", "sum", "none", None))
+    if reduction is None:
+        call.features.add("optional argument left out")
+        reduction = "mean"
+    else:
+        call.set("reductionOptional", reduction)
+    ignore, smooth = call.choose((-100, 0, 1, c - 1)), call.choose((0.0, 0.0, 0.125, 0.5, 1.0))
+    if call.chance(20) and ignore < 0:
+        t[0] = ignore
+    t = call.tensor("target", "int64", values=t)
+    call.set("ignoreIndex", ignore), call.set("labelSmoothing", smooth), call.set("lseSquareScaleForZloss", 0.0), call.set("returnZloss", False)
     logp = x - x.max(1, keepdims=True)
     logp = logp - np.log(np.exp(logp).sum(1, keepdims=True))
-    weights = np.ones(n) if w is None else w[t]
-    per = -logp[np.arange(n), t] * weights
-    value = per if reduction == "none" else np.asarray(per.sum() / (weights.sum() if reduction == "mean" else 1))
-    low = EPS[dtype] if dtype in LOW else 0
-    call.out("lossOut", dtype, value if reduction == "none" else value.reshape(1), near(32, 2 * low, 1e-5), shape=(n,) if reduction == "none" else (1,))
-    call.out("logProbOut", dtype, logp, near(16, low, 4e-6 * (1 + np.abs(x))))
+    used = t != ignore
+    weights = np.where(used, 1.0 if w is None else w[np.where(used, t, 0)], 0.0)
+    certain = -np.take_along_axis(logp, np.where(used, t, 0)[:, None], 1)[:, 0] * weights
+    spread = np.where(used, -(logp * (1.0 if w is None else w)).sum(1), 0.0)
+    total = weights.sum()
+    with np.errstate(all="ignore"):
+        per = certain * (1 - smooth) + spread * smooth / c
+        value = per if reduction == "none" else per.sum().reshape(1) / (total if reduction == "mean" else 1)
+        size = (np.abs(certain) + np.abs(spread) * smooth / c + 1)
+        size = size if reduction == "none" else size.sum().reshape(1) / (max(total, 1e-6) if reduction == "mean" else 1)
+    low = 0
+    call.out("lossOut", dtype, value, near(32, 0, 1e-5 * size), shape=(n,) if reduction == "none" else (1,))
+    call.out("logProbOut", dtype, logp, near(16, 0, 4e-6 * (1 + np.abs(x))))
     call.out("zlossOut", dtype, None, shape=(n,) if reduction == "none" else (1,)), call.out("lseForZlossOut", dtype, None, shape=(n,))
 
 
@@ -372,6 +410,7 @@ NORMS.add("LayerNormBackward", layer_norm_backward)
 NORMS.add("RmsNorm", rms_norm)
 NORMS.add("GemmaRmsNorm", rms_norm, gemma=True)
 NORMS.add("AddRmsNorm", rms_norm, add=True)
+NORMS.add("AddRmsNormBias", rms_norm, add=True, bias=True)
 NORMS.makers["aclnnInplaceAddRmsNorm"] = lambda call: rms_norm(call, add=True, in_place=True)
 NORMS.add("RmsNormGrad", rms_norm_grad)
 NORMS.add("AddLayerNorm", add_layer_norm)
@@ -388,22 +427,22 @@ LOSSES = Family("losses", "ops/loss/mod.rs")
 for names, function, row in (
     ("MseLoss", lambda x, t: (x - t) ** 2, {}),
     ("L1Loss", lambda x, t: np.abs(x - t), {}),
-    ("SmoothL1Loss", smooth, dict(numbers=dict(beta=(1.0, 0.5, 2.0)))),
+    ("SmoothL1Loss", smooth, dict(numbers=dict(beta=(1.0, 0.5, 2.0, 0.0)))),
     ("SoftMarginLoss", lambda x, t: softplus(-x * t), {}),
     ("KlDiv", kl, dict(numbers=dict(logTarget=(False, True)), domains=("small", "inner"))),
     ("BinaryCrossEntropy", bce, dict(domains=("inner", "inner"), optional_weight="weight")),
-    ("BinaryCrossEntropyWithLogits", lambda x, t: np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x))), dict(domains=("small", "inner"), optional_weight="weightOptional")),
+    ("BinaryCrossEntropyWithLogits", lambda x, t: np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x))), dict(domains=("small", "inner"), optional_weight="weightOptional", positive=True)),
 ):
     LOSSES.add(names, loss, f=function, **row)
 for names, function, row in (
     ("MseLossBackward", lambda x, t: 2 * (x - t), {}),
     ("L1LossBackward", lambda x, t: np.sign(x - t), {}),
-    ("SmoothL1LossBackward", smooth_slope, dict(numbers=dict(beta=(1.0, 0.5, 2.0)))),
+    ("SmoothL1LossBackward", smooth_slope, dict(numbers=dict(beta=(1.0, 0.5, 2.0, 0.0)))),
     ("SoftMarginLossBackward", lambda x, t: -t * sigmoid(-x * t), {}),
     ("KlDivBackward", lambda x, t, logTarget: -np.exp(t) if logTarget else np.where(t > 0, -t, 0), dict(numbers=dict(logTarget=(False, True)), domains=("small", "inner"))),
     ("BinaryCrossEntropyBackward", lambda x, t: (x - t) / np.maximum(x * (1 - x), 1e-12), dict(domains=("inner", "inner"), optional_weight="weightOptional")),
-    ("BinaryCrossEntropyWithLogitsBackward", lambda x, t: sigmoid(x) - t, dict(domains=("small", "inner"), optional_weight="weightOptional")),
-    ("BinaryCrossEntropyWithLogitsTargetBackward", lambda x, t: -x, dict(domains=("small", "inner"), optional_weight="weightOptional")),
+    ("BinaryCrossEntropyWithLogitsBackward", lambda x, t: sigmoid(x) - t, dict(domains=("small", "inner"), optional_weight="weightOptional", positive=lambda p: lambda x, t: (p * t + 1 - t) * sigmoid(x) - p * t)),
+    ("BinaryCrossEntropyWithLogitsTargetBackward", lambda x, t: -x, dict(domains=("small", "inner"), optional_weight="weightOptional", positive=lambda p: lambda x, t: p * softplus(-x) - softplus(x))),
 ):
     LOSSES.add(names, loss, f=None, slope=function, **row)
 LOSSES.add("NLLLoss", nll)

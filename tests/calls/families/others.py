@@ -140,17 +140,17 @@ def turned(x, mode):
 def rotary(call):
     dtype = call.choose(FLOATS)
     mode = call.set("mode", call.choose((0, 1, 2)))
-    shape = (call.between(1, 2), call.choose((1, 3, 17)), call.between(1, 3), call.choose((4, 8, 16, 64, 128)))
+    shape = (call.between(1, 2), call.choose((1, 3, 17, 130)), call.between(1, 3), call.choose((4, 8, 16, 64, 128)))
     angles = call.choose(((1, shape[1], 1, shape[3]), (shape[0], shape[1], 1, shape[3])))
     x = wide(call.tensor("x", dtype, shape, "small", False))
     cos, sin = wide(call.tensor("cos", dtype, angles, "small", False)), wide(call.tensor("sin", dtype, angles, "small", False))
     wanted = x * cos + turned(x, mode) * sin
-    call.out("out", dtype, wanted, near(4, 0, (1e-6 + low(dtype)) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
+    call.out("out", dtype, wanted, near(4, 0, (1e-6 + 0) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
 
 
 def apply_rotary(call):
     dtype = call.choose(FLOATS)
-    b, s, d = call.between(1, 2), call.choose((1, 3, 17)), call.choose((4, 8, 64, 128))
+    b, s, d = call.between(1, 2), call.choose((1, 3, 17, 130)), call.choose((4, 8, 64, 128))
     q = wide(call.tensor("queryRef", dtype, (b, s, call.between(1, 3), d), "small", False))
     k = wide(call.tensor("keyRef", dtype, (b, s, call.between(1, 2), d), "small", False))
     cos, sin = (wide(call.tensor(name, dtype, (b, s, 1, d), "small", False)) for name in ("cos", "sin"))
@@ -160,7 +160,7 @@ def apply_rotary(call):
         mode, name = call.choose(((0, "half"), (1, "interleave"), (2, "quarter")))
         call.set("rotaryMode", name)
     for own, x in (("queryRef", q), ("keyRef", k)):
-        call.update(own, x * cos + turned(x, mode) * sin, near(4, 0, (1e-6 + low(dtype)) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
+        call.update(own, x * cos + turned(x, mode) * sin, near(4, 0, (1e-6 + 0) * (np.abs(x * cos) + np.abs(turned(x, mode) * sin))))
 
 
 # Optimizers.
@@ -179,15 +179,25 @@ def adam_w(call, V2):
     else:
         for name, value in (("beta1Power", one**step), ("beta2Power", two**step), ("lr", rate), ("weightDecay", decay), ("beta1", one), ("beta2", two), ("eps", e)):
             call.tensor(name, "float32", values=np.array([value]), plain=True)
-    call.set("amsgrad", False)
+    largest = "maxGradNormOptionalRef" if V2 else "maxGradNormOptional"
+    top = wide(call.tensor(largest, dtype, shape, "inner", False)) if call.set("amsgrad", call.chance(40)) else None
     own = -g if call.set("maximize", call.chance(40)) else g
     m2, v2 = one * m + (1 - one) * own, two * v + (1 - two) * own**2
     step += 1
-    change = rate * (m2 / (1 - one**step)) / (np.sqrt(v2 / (1 - two**step)) + e)
+    if top is not None:
+        # One form keeps the largest second moment, the other makes it the second moment.
+        used = np.maximum(v2, top)
+        if V2:
+            call.update(largest, used, near(4, 0, 1e-6 * (np.abs(v) + g * g + np.abs(top))))
+        else:
+            v2 = used
+    else:
+        used = v2
+    change = rate * (m2 / (1 - one**step)) / (np.sqrt(used / (1 - two**step)) + e)
     wanted = var - change - rate * decay * var
-    call.update("varRef", wanted, near(16, low(dtype), 1e-5 * (np.abs(var) + np.abs(change))))
+    call.update("varRef", wanted, near(16, 0, 1e-5 * (np.abs(var) + np.abs(change))))
     call.update("mRef", m2, near(4, 0, 1e-6 * (np.abs(m) + np.abs(g))))
-    call.update("vRef", v2, near(4, 0, 1e-6 * (np.abs(v) + g * g)))
+    call.update("vRef", v2, near(4, 0, 1e-6 * (np.abs(v) + g * g + (0 if top is None else np.abs(top)))))
 
 
 def adam(call):
@@ -201,7 +211,7 @@ def adam(call):
     nesterov = call.set("useNesterov", call.chance(50))
     m2, v2 = one * m + (1 - one) * g, two * v + (1 - two) * g**2
     change = rate * math.sqrt(1 - two**step) / (1 - one**step) * (one * m2 + (1 - one) * g if nesterov else m2) / (np.sqrt(v2) + e)
-    call.update("varRef", var - change, near(16, low(dtype), 1e-5 * (np.abs(var) + np.abs(change))))
+    call.update("varRef", var - change, near(16, 0, 1e-5 * (np.abs(var) + np.abs(change))))
 
 
 # Random numbers: what holds for every generator.
@@ -338,14 +348,14 @@ def triangular(call):
 def distances(call):
     dtype = call.choose(("float32", "float16"))
     b = call.choose(((), (2,)))
-    m, n, d = call.choose((1, 2, 9, 33)), call.choose((1, 3, 17)), call.choose((1, 3, 8, 65))
+    m, n, d = call.choose((1, 2, 9, 33)), call.choose((1, 3, 17, 130)), call.choose((1, 3, 8, 65))
     x, y = wide(call.tensor("x1", dtype, (*b, m, d), "small", False)), wide(call.tensor("x2", dtype, (*b, n, d), "small", False))
     p = call.set("p", call.choose((2.0, 1.0, math.inf, 3.0, 0.0)))
     call.set("compute_mode", 2)
     gap = np.abs(x[..., :, None, :] - y[..., None, :, :])
     with np.errstate(all="ignore"):
         wanted = gap.max(-1) if p == math.inf else (gap != 0).sum(-1).astype(float) if p == 0 else (gap**p).sum(-1) ** (1 / p)
-    call.out("out", dtype, wanted, near(32, low(dtype), 1e-5))
+    call.out("out", dtype, wanted, near(32, 0, 1e-5))
 
 
 def elementwise_batch_norm(call):
@@ -353,11 +363,12 @@ def elementwise_batch_norm(call):
     c = call.between(1, 5)
     shape = (call.between(1, 3), c, *call.shape(0, 2, 60, empty=False))
     x = wide(call.tensor("input", dtype, shape, "small", False))
-    w, b, mean, rstd = (wide(call.tensor(name, dtype, (c,), domain, False)) for name, domain in (("weight", "small"), ("bias", "small"), ("mean", "small"), ("invstd", "inner")))
+    w, b, mean, rstd = (np.full(c, default) if default is not None and call.chance(20) else wide(call.tensor(name, dtype, (c,), domain, False))
+                        for name, domain, default in (("weight", "small", 1.0), ("bias", "small", 0.0), ("mean", "small", None), ("invstd", "inner", None)))
     call.set("eps", 1e-5)
     spread = lambda v: v.reshape([1, c] + [1] * (len(shape) - 2))  # noqa: E731
     y = (x - spread(mean)) * spread(rstd * w) + spread(b)
-    call.out("output", dtype, y, near(8, low(dtype), (2e-6 + low(dtype)) * ((np.abs(x) + np.abs(spread(mean))) * np.abs(spread(rstd * w)) + np.abs(spread(b)))))
+    call.out("output", dtype, y, near(8, 0, (2e-6 + 0) * ((np.abs(x) + np.abs(spread(mean))) * np.abs(spread(rstd * w)) + np.abs(spread(b)))))
 
 
 def amp_scale(call):

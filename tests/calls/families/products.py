@@ -8,8 +8,8 @@ from maker import EPS, FLOATS, LOW, near, wide
 
 from . import Family
 
-DEPTHS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1024, 1025, 4096, 4097)
-EDGES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 129, 257)
+DEPTHS = (1, 2, 3, 5, 7, 8, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1024, 1025, 4096, 4097, 8193)
+EDGES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 129, 257, 513, 1025)
 
 
 def adding(k):
@@ -93,7 +93,7 @@ def added(call, form):
     c = wide(call.tensor(own, dtype, full if call.in_place else call.part_of(full), "small", False))
     x, y = wide(call.tensor(names[0], dtype, one, "small", False)), wide(call.tensor(names[1], dtype, two, "small", False))
     betas, alphas = [name for name in call.kinds if name.startswith("beta")][0], [name for name in call.kinds if name.startswith("alpha")][0]
-    beta, alpha = call.choose((1.0, 0.0, 0.5, -2.0)), call.choose((1.0, 2.0, -0.5))
+    beta, alpha = call.choose((1.0, 0.0, 0.5, -2.0)), call.choose((1.0, 2.0, -0.5, 0.0))
     call.scalar(betas, "float32", beta), call.scalar(alphas, "float32", alpha)
     if "cubeMathType" in call.kinds:
         call.set("cubeMathType", 0)
@@ -104,8 +104,9 @@ def added(call, form):
         if form == "sum":
             product, size = product.sum(0), size.sum(0)
     wanted = np.broadcast_to(beta * c, full) + alpha * product
-    low = EPS[dtype] if dtype in LOW else 0
-    check = near(4, 0, (EPS["float32"] * (4 + adding(k) + b) + (low * 1.01 if form == "r" else 0)) * (abs(alpha) * size + np.abs(beta * c)))
+    low = 0
+    depth = k * b if form == "sum" else k
+    check = near(4, 0, (EPS["float32"] * (4 + adding(depth) + b) + (low * 1.01 if form == "r" else 0)) * (abs(alpha) * size + np.abs(beta * c)))
     if call.in_place:
         call.update(own, wanted, check)
     else:
@@ -122,7 +123,7 @@ def gemm(call):
     alpha, beta = call.set("alpha", call.choose((1.0, 2.0, -0.5))), call.set("beta", call.choose((1.0, 0.0, 0.5)))
     call.set("cubeMathType", 0)
     a, b = a.T if ta else a, b.T if tb else b
-    low = EPS[dtype] * 1.01 if dtype in LOW else 0
+    low = 0
     call.out("out", dtype, alpha * (a @ b) + beta * c, near(4, 0, (EPS["float32"] * (4 + adding(k)) + low) * (abs(alpha) * (np.abs(a) @ np.abs(b)) + np.abs(beta * c))))
 
 
@@ -186,7 +187,7 @@ def weight_only(call, nz=False):
         call.set("innerPrecise", 0)
     wanted = x @ values + (0 if bias is None else bias)
     size = np.abs(x) @ np.abs(values)
-    call.out("y", dtype, wanted, near(4, 0, size * (EPS[dtype] / 4 + 1e-6)))
+    call.out("y", dtype, wanted, near(4, 0, size * (1e-6)))
 
 
 def grouped(call, version, nz=False):
@@ -213,6 +214,12 @@ def grouped(call, version, nz=False):
                   [call.tensor("scaleOptional", "float32", values=group_scales, listed=True)])
         rows = call.tensor("perTokenScaleOptional", "float32", (m,), "inner", False, listed=True)
         call.list("perTokenScaleOptional", [rows])
+    bias = None
+    if call.chance(40):
+        bias_type = call.choose(("int32",)) if int8 else dtype if dtype != "bfloat16" else call.choose(("float32", "bfloat16"))
+        bias = call.some(bias_type, (groups, n), "small", False)
+        call.list("biasOptional", [call.tensor("biasOptional", bias_type, values=each, listed=True) for each in bias] if separate else [call.tensor("biasOptional", bias_type, values=bias, listed=True)])
+        bias = wide(bias).astype(float)
     counts = np.diff([0, *cuts])
     if version < 3:
         call.set("groupListOptional", cuts)
@@ -234,6 +241,9 @@ def grouped(call, version, nz=False):
         at = own == row
         wanted[at] = (x[at] @ w[row]).astype(float)
         size[at] = (np.abs(x[at]) @ np.abs(w[row])).astype(float)
+        if bias is not None:
+            wanted[at] += bias[row]
+            size[at] += np.abs(bias[row])
     out = dtype
     name = "y" if version < 4 else "out"
     if int8:

@@ -292,7 +292,7 @@ def by_extent(call, version):
     mode = "round" if name == "hifloat8" else "rint"
     dtype = call.choose(HALF)
     extent = call.set("quantMode", call.choose(("pertoken", "pertensor") if version == 3 else ("pertoken", "perchannel", "pertensor")))
-    rows, columns = call.choose((2, 3, 17)), call.choose((2, 8, 17, 65, 256))
+    rows, columns = call.choose((2, 3, 17, 130)), call.choose((2, 8, 17, 65, 256))
     axis = {"pertoken": -1, "perchannel": -2, "pertensor": (-1, -2)}[extent]
     # Equal numbers alone have no scale: what comes out then is not documented.
     drawn = wide(call.some(dtype, (rows, columns), "small", False)).copy()
@@ -324,7 +324,7 @@ def by_extent(call, version):
 
 def group_quant(call):
     dtype = call.choose(FLOATS)
-    rows, columns = call.choose((1, 5, 17)), call.choose((1, 4, 8, 65))
+    rows, columns = call.choose((1, 5, 17, 130)), call.choose((1, 4, 8, 65))
     ends = ends_of(call, rows)
     x = wide(call.tensor("x", dtype, (rows, columns), "small", False))
     scale = wide(call.tensor("scale", dtype, values=0.5 + np.abs(np.rint(wide(call.some(dtype, (len(ends), columns), "small", False)) * 8) / 8)))
@@ -338,7 +338,7 @@ def group_quant(call):
 
 def dequant_bias(call):
     out = call.choose(HALF)
-    rows, columns = call.choose((1, 3, 17)), call.choose((1, 4, 33))
+    rows, columns = call.choose((1, 3, 17, 130)), call.choose((1, 4, 33))
     x = call.tensor("x", "int32", values=call.some("int32", (rows, columns), "any", False).astype(np.int64) % 6001 - 3000).astype(float)
     scale = wide(call.tensor("weightScale", "float32", values=wide(call.some("float32", (columns,), "small", False)) / 1024))
     factor = wide(call.tensor("activateScaleOptional", "float32", (rows,), "inner", False))[:, None] if call.chance(60) else 1
@@ -397,7 +397,7 @@ def counted(call, rows, groups):
 
 def swiglu_quant(call, version):
     dtype = call.choose(FLOATS)
-    rows, width = call.choose((1, 5, 17)), call.choose((16, 32, 64))
+    rows, width = call.choose((1, 5, 17, 130)), call.choose((16, 32, 64))
     x = wide(call.tensor("x", dtype, (rows, 2 * width), "small", False))
     kind = call.choose((None, 0, 1)) if version > 1 else call.choose((None, 0))
     groups = 1 if kind is None else call.between(1, 3)
@@ -425,7 +425,7 @@ def swiglu_quant(call, version):
 
 
 def dequant_swiglu(call, version):
-    rows, width = call.choose((1, 4, 17)), call.choose((4, 8, 32))
+    rows, width = call.choose((1, 4, 17, 130)), call.choose((4, 8, 32))
     kind = call.choose(("int32", *HALF))
     groups = call.between(1, 3)
     sizes = counted(call, rows, groups)
@@ -511,7 +511,7 @@ def swiglu_mx_both(call, backward):
 
 def swiglu_group_grad(call):
     dtype = call.choose(FLOATS)
-    rows, width = call.choose((1, 4, 17)), call.choose((1, 3, 32))
+    rows, width = call.choose((1, 4, 17, 130)), call.choose((1, 3, 32))
     limit = call.set("clampLimit", call.choose((0.0, 1.5)))
     g, x = wide(call.tensor("gradY", dtype, (rows, width), "small", False)), wide(call.tensor("x", dtype, (rows, 2 * width), "small", False))
     weighted = call.chance(50)
@@ -598,7 +598,7 @@ def rms_static(call, form):
 
 def rms_grad_quant(call):
     name, dtype = call.choose(("int8", "hifloat8")), call.choose(FLOATS)
-    rows, width = call.choose((1, 4, 17)), call.choose((2, 6, 33))
+    rows, width = call.choose((1, 4, 17, 130)), call.choose((2, 6, 33))
     dy, x = parts(call, dtype, (rows,), width, ("dy", "x"))
     gamma = wide(call.tensor("gamma", dtype, (width,), "small", False))
     root = wide(call.tensor("rstd", "float32", values=0.5 + wide(call.some("float32", (rows,), "prob", False))))[:, None]
@@ -616,7 +616,7 @@ def rms_grad_quant(call):
 
 def gelu_quant(call):
     name, dtype = call.choose(("int8", "hifloat8", *EIGHTS)), call.choose(FLOATS)
-    rows, width = call.choose((1, 3, 17)), call.choose((2, 6, 33))
+    rows, width = call.choose((1, 3, 17, 130)), call.choose((2, 6, 33))
     # Far below zero the function is a difference of nearly equal numbers.
     x = wide(call.tensor("self", dtype, values=np.maximum(wide(call.some(dtype, (rows, width), "small", False)), -1.5)))
     tanh = call.set("approximate", call.choose(("none", "tanh"))) == "tanh"
@@ -640,23 +640,25 @@ def gelu_quant(call):
 
 def add_rms_quant(call, version):
     dtype = call.choose(HALF)
-    rows, width = call.choose((1, 3, 17)), call.choose((8, 16, 64, 65))
+    rows, width = call.choose((1, 3, 17, 130)), call.choose((8, 16, 64, 65, 300))
     one, two = parts(call, dtype, (rows,), width, ("x1", "x2"))
     total = one + two
     gamma = wide(call.tensor("gamma", dtype, (width,), "inner", False))
     beta = wide(call.tensor("betaOptional", dtype, (width,), "small", False)) if version > 1 and call.chance(50) else None
-    scale = wide(call.tensor("scales1", dtype, values=0.5 + wide(call.some(dtype, (width,), "prob", False))))
-    zero = None
-    if call.chance(60):
-        zero = wide(call.tensor("zeroPoints1Optional", dtype, values=np.rint(wide(call.some(dtype, (width,), "small", False)))))
-    e, divides = call.set("epsilon", 1e-5), call.set("divMode", call.chance(50))
-    call.set("axis", -1)
+    e, divides = call.set("epsilon", call.choose((1e-5, 0.25))), call.set("divMode", call.chance(50))
+    call.set("axis", call.choose((-1, 1)))
     y = total / np.sqrt((total**2).mean(-1, keepdims=True) + e) * gamma + (0 if beta is None else beta)
-    exact = (y / scale if divides else y * scale) + (0 if zero is None else zero)
-    # What lies between the sum and the result may be rounded to the type.
-    blur = 8 * low(dtype) * (np.abs(y) + np.abs(beta if beta is not None else 0) + np.abs(zero if zero is not None else 0) + 1) * 2
-    call.out("y1Out", "int8", limited(np.rint(exact), "int8"), steps(exact, 0, 0, blur))
-    call.out("y2Out", "int8", None, shape=y.shape)
+    second = call.chance(50)
+    for names in (("scales1", "zeroPoints1Optional", "y1Out"), ("scales2Optional", "zeroPoints2Optional", "y2Out")):
+        if names[2] == "y2Out" and not second:
+            call.out("y2Out", "int8", None, shape=y.shape)
+            continue
+        scale = wide(call.tensor(names[0], dtype, values=0.5 + wide(call.some(dtype, (width,), "prob", False))))
+        zero = wide(call.tensor(names[1], dtype, values=np.rint(wide(call.some(dtype, (width,), "small", False))))) if call.chance(60) else None
+        exact = (y / scale if divides else y * scale) + (0 if zero is None else zero)
+        # What lies between the sum and the result may be rounded to the type.
+        blur = 8 * low(dtype) * (np.abs(y) + np.abs(beta if beta is not None else 0) + np.abs(zero if zero is not None else 0) + 1) * 2
+        call.out(names[2], "int8", limited(np.rint(exact), "int8"), steps(exact, 0, 0, blur))
     call.out("xOut", dtype, total, near(2, 0, 1e-6 * np.abs(one)))
     if version > 1:
         call.out("rmsNormOut", dtype, None, shape=y.shape)
@@ -664,25 +666,37 @@ def add_rms_quant(call, version):
 
 def add_rms_dynamic(call):
     dtype = call.choose(HALF)
-    rows, width = call.choose((1, 3, 17)), call.choose((8, 16, 64, 65))
+    rows, width = call.choose((1, 3, 17, 130)), call.choose((8, 16, 64, 65, 300))
     one, two = parts(call, dtype, (rows,), width, ("x1", "x2"))
     total = one + two
     gamma = wide(call.tensor("gamma", dtype, (width,), "inner", False))
-    smooth = wide(call.tensor("smoothScale1Optional", dtype, (width,), "inner", False)) if call.chance(50) else None
-    beta = wide(call.tensor("betaOptional", dtype, (width,), "small", False)) if call.chance(50) else None
-    e = call.set("epsilon", 1e-5)
+    beta = wide(call.tensor("betaOptional", dtype, (width,), "small", False)) if "betaOptional" in call.kinds and call.chance(50) else None
+    smooth = [wide(call.tensor("smoothScale1Optional", dtype, (width,), "inner", False)) if call.chance(60) else None, None]
+    mask = None
+    if smooth[0] is not None and call.chance(60) or "outputMask" not in call.kinds and call.chance(30):
+        smooth[1] = wide(call.tensor("smoothScale2Optional", dtype, (width,), "inner", False))
+    if "outputMask" in call.kinds and call.chance(40):
+        mask = call.set("outputMask", [smooth[0] is not None or call.chance(50), smooth[1] is not None or call.chance(50)])
+        if not any(mask):
+            mask[0] = True
+    used = mask or [True, smooth[1] is not None]
+    e = call.set("epsilon", call.choose((1e-5, 0.25)))
     y = total / np.sqrt((total**2).mean(-1, keepdims=True) + e) * gamma + (0 if beta is None else beta)
-    y = y * (1 if smooth is None else smooth)
-    scale = np.abs(y).max(-1) / 127
-    exact = np.nan_to_num(y / scale[:, None])
-    call.out("y1Out", "int8", limited(np.rint(exact), "int8"), steps(exact, 0, 0, 127 * 8 * low(dtype)))
-    call.out("y2Out", "int8", None, shape=y.shape), call.out("xOut", dtype, total, near(2, 0, 1e-6 * np.abs(one)))
-    call.out("scale1Out", "float32", scale, near(8, 8 * low(dtype))), call.out("scale2Out", "float32", None, shape=scale.shape)
+    for number, (own, out, scales) in enumerate(((smooth[0], "y1Out", "scale1Out"), (smooth[1], "y2Out", "scale2Out"))):
+        if not used[number]:
+            call.out(out, "int8", None, shape=y.shape), call.out(scales, "float32", None, shape=y.shape[:-1])
+            continue
+        values = y * (1 if own is None else own)
+        scale = np.abs(values).max(-1) / 127
+        exact = np.nan_to_num(values / scale[:, None])
+        call.out(out, "int8", limited(np.rint(exact), "int8"), steps(exact, 0, 0, 127 * 8 * low(dtype)))
+        call.out(scales, "float32", scale, near(8, 8 * low(dtype)))
+    call.out("xOut", dtype, total, near(2, 0, 1e-6 * np.abs(one)))
 
 
 def rms_dynamic(call):
     dtype = call.choose(HALF)
-    rows, width = call.choose((1, 3, 17)), call.choose((8, 16, 64, 65))
+    rows, width = call.choose((1, 3, 17, 130)), call.choose((8, 16, 64, 65, 300))
     x, = parts(call, dtype, (rows,), width, ("x",))
     gamma = wide(call.tensor("gamma", dtype, (width,), "inner", False))
     smooth = wide(call.tensor("smoothScalesOptional", dtype, (width,), "inner", False)) if call.chance(50) else None
@@ -698,7 +712,7 @@ def rms_dynamic(call):
 
 def add_rms_cast(call):
     dtype = call.choose(HALF)
-    rows, width = call.choose((1, 3, 17)), call.choose((1, 8, 65, 256))
+    rows, width = call.choose((1, 3, 17, 130)), call.choose((1, 8, 65, 256))
     one, two = parts(call, dtype, (rows,), width, ("x1", "x2"))
     total = one + two
     gamma = wide(call.tensor("gamma", dtype, (width,), "small", False))
@@ -738,7 +752,7 @@ def flat_quant(call, version):
 def rotate_quant(call):
     name = call.choose(("int8", *EIGHTS, "float4_e2m1"))
     dtype, size = call.choose(HALF), call.choose((16, 32, 64))
-    shape = (call.choose((1, 3, 17)), size * call.choose((1, 2, 3)))
+    shape = (call.choose((1, 3, 17, 130)), size * call.choose((1, 2, 3)))
     if name != "int8" and shape[-1] % 32:
         shape = (shape[0], 64)
     x = wide(call.tensor("x", dtype, shape, "small", False))
@@ -826,7 +840,7 @@ QUANTISING.add("RmsNormQuant", rms_static, form="plain")
 QUANTISING.add("RmsNormQuantV3", rms_static, form="V3")
 QUANTISING.add("RmsNormGradQuant", rms_grad_quant)
 QUANTISING.add("RmsNormDynamicQuant", rms_dynamic)
-QUANTISING.add("AddRmsNormDynamicQuantV2", add_rms_dynamic)
+QUANTISING.add("AddRmsNormDynamicQuant AddRmsNormDynamicQuantV2", add_rms_dynamic)
 QUANTISING.add("AddRmsNormCast", add_rms_cast)
 QUANTISING.add("GeluQuant", gelu_quant)
 QUANTISING.add("RotateQuant", rotate_quant)

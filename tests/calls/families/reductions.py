@@ -20,10 +20,10 @@ def reduced_shape(shape, axes, keep):
 
 def measure(call, low=0, empty=True):
     """A shape to reduce; at times long."""
-    if call.below(48) == 47:
-        size = call.choose((65535, 65536, 65537, 16384))
+    if call.below(24) == 23:
+        size = call.choose((65535, 65536, 65537, 16384, 100003))
         call.features.add("65536 elements")
-        return call.choose(((size,), (2, size), (size, 1)))
+        return call.choose(((size,), (2, size), (size, 1), (size, 3), (2, size // 2, 2)))
     return call.shape(low, 8, 6000, empty)
 
 
@@ -35,7 +35,7 @@ def keepdim(call):
 def summed(call, dims, mean=False, nan=False):
     dtype = call.choose((*WIDE, *INTEGERS) if not mean else WIDE)
     shape = measure(call)
-    x = call.tensor("self", dtype, shape, "small", call.chance(10) if nan else False)
+    x = call.tensor("self", dtype, shape, "small", call.chance(30) if nan else call.chance(10))
     axes = call.axes(dims, len(shape))
     keep = keepdim(call)
     to_type = call.choose((dtype, dtype, dtype, "float32")) if dtype not in INTEGERS else call.choose(("int64", dtype, "float32"))
@@ -61,7 +61,7 @@ def summed(call, dims, mean=False, nan=False):
 def product(call, one=False):
     dtype = call.choose((*WIDE, *INTEGERS))
     shape = call.shape(0, 6, 400)
-    x = call.tensor("self", dtype, shape, "small", False)
+    x = call.tensor("self", dtype, shape, "small", call.chance(15))
     axes = (call.axis("dim", len(shape)),) if one else tuple(range(len(shape)))
     if one and not shape:
         axes = ()
@@ -161,7 +161,7 @@ def moment(call, root=False, mean=None, correction="correction"):
     if correction == "unbiased":
         less = int(call.set("unbiased", call.chance(50)))
     else:
-        less = call.set("correction", call.choose((1, 0, 2)))
+        less = call.set("correction", call.choose((1, 0, 2, 5, 100)))
     keep = keepdim(call)
     count = math.prod(shape[axis] for axis in axes)
     centre = x.mean(axes, keepdims=True)
@@ -180,7 +180,7 @@ def norm(call, p, dims, dtyped=False):
     dtype = call.choose(FLOATS)
     shape = call.shape(0, 6, 4000, empty=False)
     x = np.abs(wide(call.tensor("self", dtype, shape, "small", False)))
-    order = call.choose((2.0, 1.0, 0.0, math.inf, -math.inf, 3.0, 0.5))
+    order = call.choose((2.0, 1.0, 0.0, math.inf, -math.inf, 3.0, 0.5, -1.0, -2.0))
     call.scalar(p, "float32", order)
     axes, keep = call.axes(dims, len(shape)), keepdim(call)
     if dtyped:
@@ -200,11 +200,12 @@ def norm(call, p, dims, dtyped=False):
 def log_sum_exp(call):
     dtype = call.choose(FLOATS)
     shape = call.shape(0, 6, 4000, empty=False)
-    x = wide(call.tensor("self", dtype, shape, "small", False))
+    x = wide(call.tensor("self", dtype, shape, call.choose(("small", "small", "any")), call.chance(30)))
     axes, keep = call.axes("dim", len(shape), empty=False), keepdim(call)
-    top = x.max(axes, keepdims=True)
-    wanted = np.log(np.exp(x - top).sum(axes, keepdims=True)) + top
-    call.out("out", dtype, wanted.reshape(reduced_shape(shape, axes, keep)), near(8, 0, 1e-6))
+    with np.errstate(all="ignore"):
+        top = x.max(axes, keepdims=True)
+        wanted = np.log(np.exp(x - np.where(np.isfinite(top), top, 0)).sum(axes, keepdims=True)) + np.where(np.isfinite(top), top, 0)
+    call.out("out", dtype, wanted.reshape(reduced_shape(shape, axes, keep)), near(8, 0, 1e-6 * (1 + (64 if x.size > 8000 else 0))))
 
 
 def cumulative(call, f, integer_types=INTEGERS, dim="int", exclusive=False):
@@ -340,10 +341,10 @@ def sorted_(call, form):
 def kth(call):
     dtype = call.choose((*FLOATS, "int32", "int64"))
     shape = call.shape(1, 5, 4000, empty=False)
-    x = wide(call.tensor("self", dtype, shape, "any", False))
+    x = wide(call.tensor("self", dtype, shape, "any"))
     axis = call.below(len(shape))
     k = call.set("k", call.between(1, shape[axis]))
-    call.set("dim", axis)
+    call.set("dim", axis - len(shape) if call.chance(30) else axis)
     keep = keepdim(call)
     values = np.take(np.sort(x, axis), [k - 1], axis)
     pick(call, x, axis, keep, values, dtype)
@@ -366,23 +367,30 @@ def pick(call, x, axis, keep, values, dtype):
 def median(call, one=False, nan=False):
     dtype = call.choose((*FLOATS, "int32", "int64"))
     shape = call.shape(1 if one else 0, 5, 3000, empty=False)
-    x = wide(call.tensor("self", dtype, shape, "any", False))
+    x = wide(call.tensor("self", dtype, shape, "any"))
+
+    def middle(v, axis):
+        """The lower of the middle elements; NaN where there is one, or without those."""
+        if v.dtype.kind != "f":
+            return np.take(np.sort(v, axis), [(v.shape[axis] - 1) // 2], axis)
+        count = np.isnan(v).sum(axis, keepdims=True)
+        at = np.maximum(v.shape[axis] - count - 1, 0) // 2 if nan else np.where(count > 0, v.shape[axis] - 1, (v.shape[axis] - 1) // 2)
+        return np.take_along_axis(np.sort(v, axis), at, axis)
+
     if one:
         axis = call.axis("dim", len(shape))
         keep = keepdim(call)
-        values = np.take(np.sort(x, axis), [(shape[axis] - 1) // 2], axis)
-        pick(call, x, axis, keep, values, dtype)
+        pick(call, x, axis, keep, middle(x, axis), dtype)
         return
-    flat = np.sort(x.reshape(-1))
-    call.out(call.results[0], dtype, flat[(flat.size - 1) // 2].reshape(()), near(0))
+    call.out(call.results[0], dtype, middle(x.reshape(-1), 0).reshape(()), near(0))
 
 
 def histogram(call, form):
     if form == "bincount":
-        size = call.choose((1, 5, 17, 256, 1000))
+        size = call.choose((1, 5, 17, 256, 1000, 70000))
         x = call.tensor("self", "int64", values=np.maximum(call.some("int64", (size,), "positive", False) - 1, 0))
         w = wide(call.tensor("weights", call.choose(("float32", "float64")), (size,), "small", False)) if call.chance(50) else None
-        least = call.set("minlength", call.choose((0, 4, 20)))
+        least = call.set("minlength", call.choose((0, 4, 20, 300)))
         wanted = np.bincount(x, w, least)
         if w is None:
             call.out("out", "int64", wanted)
@@ -390,10 +398,13 @@ def histogram(call, form):
             call.out("out", call.given["weights"].dtype, wanted, near(4, 0, 1e-6 * np.bincount(x, np.abs(w), least)))
         return
     dtype = call.choose(("float32", "int32"))
-    x = wide(call.tensor("self", dtype, (call.choose((1, 8, 100, 1025)),), "integer", False))
+    x = wide(call.tensor("self", dtype, (call.choose((1, 8, 100, 1025, 40000)),), "integer", False))
     bins = call.set("bins", call.choose((1, 4, 10, 100)))
-    low, high = call.choose(((-4, 4), (0, 2), (-1, 3)))
+    low, high = call.choose(((-4, 4), (0, 2), (-1, 3), (0, 0)))
     call.scalar("min", "float32", low), call.scalar("max", "float32", high)
+    if low == high:
+        # Equal limits stand for those of the elements.
+        low, high = (x.min(), x.max()) if x.min() < x.max() else (x.min() - 1, x.max() + 1)
     inside = x[(x >= low) & (x <= high)].astype(float)
     at = np.minimum((inside - low) * bins // (high - low), bins - 1).astype(int)
     call.out("out", dtype, np.bincount(at, minlength=bins).astype(NUMPY[dtype]) if dtype == "int32" else np.bincount(at, minlength=bins).astype(float))
@@ -401,7 +412,7 @@ def histogram(call, form):
 
 def searched(call, form):
     dtype = call.choose(("float32", "int32", "int64", "float64"))
-    size = call.choose((1, 2, 7, 33, 256))
+    size = call.choose((1, 2, 7, 33, 256, 5000))
     edges = np.sort(wide(call.some(dtype, (size,), "small", False)))
     right = call.set("right", call.chance(50))
     wide_out = not call.set("outInt32", call.chance(50))
@@ -424,7 +435,7 @@ def searched(call, form):
 
 def traced(call):
     dtype = call.choose((*WIDE, "int32", "int64"))
-    shape = (call.between(1, 9), call.between(1, 9))
+    shape = (call.choose((*range(1, 10), 70, 300)), call.choose((*range(1, 10), 65, 513)))
     x = wide(call.tensor("self", dtype, shape, "small", False))
     out = "int64" if dtype in INTEGERS else dtype
     call.out("out", out, np.trace(x, dtype=np.int64 if dtype in INTEGERS else None), near(4, 0, 1e-6 * np.abs(np.diagonal(x)).sum() if dtype in WIDE else 0))
@@ -445,7 +456,7 @@ def renormed(call):
     dtype = call.choose(FLOATS)
     shape = call.shape(2, 4, 2000, empty=False)
     x = wide(call.tensor(own, dtype, shape, "small", False))
-    p = float(call.scalar("p", "float32", call.choose((2.0, 1.0, 3.0))))
+    p = float(call.scalar("p", "float32", call.choose((2.0, 1.0, 3.0, 0.5))))
     axis = call.axis("dim", len(shape))
     most = float(call.scalar("maxNorm", "float32", call.choose((1.0, 0.5, 5.0))))
     others = tuple(a for a in range(len(shape)) if a != axis)

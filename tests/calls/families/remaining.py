@@ -8,6 +8,7 @@ from maker import FLOATS, bits, near, wide
 
 from . import Family
 from .derivatives import close, small, written
+from .movement import bound, span
 from .others import between, low
 
 PLAIN = ("float32", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
@@ -234,7 +235,7 @@ def index_added(call):
         cut = (slice(None),) * axis
         made[cut + (at,)] += (alpha * source[cut + (number,)]).astype(made.dtype)
         size[cut + (at,)] += np.abs(alpha * source[cut + (number,)])
-    call.out("out", dtype, made, near(4, 0, (1e-6 + 2 * low(dtype)) * size) if dtype.startswith("float") else near(0))
+    call.out("out", dtype, made, near(4, 0, 1e-6 * size) if dtype.startswith("float") else near(0))
 
 
 def confused(call):
@@ -261,10 +262,12 @@ def slice_assigned(call):
     x = call.tensor("varRef", dtype, shape)
     begin, end, steps, cut = [], [], [], []
     for size in shape:
-        one = call.below(size)
-        two, step = call.between(one + 1, size), call.choose((1, 1, 2))
-        begin.append(one - size if call.chance(20) else one), end.append(two), steps.append(step)
-        cut.append(slice(one, two, step))
+        one, two, step = bound(call, size), bound(call, size), call.choose((1, 1, 2, 3, size + 1))
+        first, last = span(one, two, size)
+        if last <= first:
+            one, two, first, last = 0, size, 0, size
+        begin.append(one), end.append(two), steps.append(step)
+        cut.append(slice(first, last, step))
     made = wide(x).copy()
     value = call.tensor("inputValue", dtype, made[tuple(cut)].shape)
     made[tuple(cut)] = wide(value)
@@ -294,7 +297,7 @@ def distinct_rows(call):
 
 def bag(call):
     dtype = call.choose(FLOATS)
-    rows, width = call.choose((2, 5)), call.choose((1, 3, 17))
+    rows, width = call.choose((2, 5)), call.choose((1, 3, 17, 130))
     x = small(call, "weight", dtype, (rows, width))
     count = call.choose((1, 5, 9))
     index = call.some("int64", (count,), "any", False).astype(np.int64) % rows
@@ -318,7 +321,7 @@ def bag(call):
         made[number] = part.sum(0) if mode == 0 else part.mean(0) if mode == 1 else part.max(0)
         if mode == 2:
             best[number] = index[own][part.argmax(0)]
-    call.out("output", dtype, made, near(4, low(dtype), (1e-6 + 2 * low(dtype)) * size))
+    call.out("output", dtype, made, near(4, 0, 1e-6 * size))
     call.out("offset2bag", "int64", None, shape=(count,)), call.out("bagSize", "int64", np.array(sizes), bits)
     if mode == 2:
         def names(found, wanted):
@@ -333,7 +336,7 @@ def bag(call):
 
 def renormed(call):
     dtype = call.choose(FLOATS)
-    rows, width = call.choose((2, 5)), call.choose((1, 3, 17))
+    rows, width = call.choose((2, 5)), call.choose((1, 3, 17, 130))
     x = small(call, "selfRef", dtype, (rows, width))
     index = call.some("int64", call.shape(1, 2, 8, empty=False), "any", False).astype(np.int64) % rows
     call.tensor("indices", call.choose(("int64", "int32")), values=index)
@@ -342,7 +345,7 @@ def renormed(call):
     cut = np.isin(np.arange(rows), index) & (norm > most)
     # A norm at the limit is either.
     made = np.where(cut[:, None], x * (most / (norm + 1e-7))[:, None], x)
-    call.update("selfRef", made, near(16, low(dtype), 2e-5 + low(dtype)))
+    call.update("selfRef", made, near(16, 0, 2e-5 + 0))
 
 
 def jagged(call):
@@ -373,7 +376,7 @@ def coalesced(call):
     made, total = np.zeros((len(unique), *rest), values.dtype), np.zeros((len(unique), *rest))
     np.add.at(made, position.reshape(-1), values), np.add.at(total, position.reshape(-1), np.abs(values))
     call.out("newIndices", "int64", np.stack([unique // size[1], unique % size[1]], 1), bits)
-    call.out("newValues", dtype, made, near(4, 0, (1e-6 + 2 * low(dtype)) * total) if dtype != "int32" else near(0))
+    call.out("newValues", dtype, made, near(4, 0, 1e-6 * total) if dtype != "int32" else near(0))
 
 
 def listed_scatter(call):
@@ -419,7 +422,7 @@ def boxes(call, count):
 def overlap(call):
     dtype = call.choose(("float32", "float16"))
     aligned = call.set("aligned", call.chance(40))
-    m, n = call.choose((1, 3, 17)), call.choose((1, 4, 9))
+    m, n = call.choose((1, 3, 17, 130)), call.choose((1, 4, 9))
     one = wide(call.tensor("bBoxes", dtype, values=boxes(call, m)))
     two = wide(call.tensor("gtBoxes", dtype, values=boxes(call, m if aligned else n)))
     mode = call.set("mode", call.choose(("iou", "iof")))
@@ -429,7 +432,7 @@ def overlap(call):
     sides = [np.maximum(np.minimum(a[..., axis + 2], b[..., axis + 2]) - np.maximum(a[..., axis], b[..., axis]), 0) for axis in (0, 1)]
     shared = sides[0] * sides[1]
     made = shared / (area(b) if mode == "iof" else area(a) + area(b) - shared)
-    call.out("overlap", dtype, made[:, None] if aligned else made, near(16, 4 * low(dtype), 1e-5 + 4 * low(dtype)))
+    call.out("overlap", dtype, made[:, None] if aligned else made, near(16, 0, 1e-5 + 0))
 
 
 def complete_overlap(call):
@@ -492,21 +495,21 @@ def cdist_grad(call):
 
 
 def replaced(call):
-    h, w = call.choose((1, 4, 17)), call.choose((2, 5))
+    h, w = call.choose((1, 4, 17, 130)), call.choose((2, 5))
     a, b = small(call, "bkg", "float16", (h, w, 3), "prob"), small(call, "src", "float16", (h, w, 3), "prob")
     mask = small(call, "mask", "float16", (h, w), "prob")[..., None]
     call.out("out", "float16", a * (1 - mask) + b * mask, near(8, 0, 2e-3))
 
 
 def masked_image(call):
-    h, w = call.choose((1, 4, 17)), call.choose((2, 5))
+    h, w = call.choose((1, 4, 17, 130)), call.choose((2, 5))
     x = call.tensor("rgb", "uint8", (h, w, 3)).astype(int)
     alpha = call.tensor("alpha", "uint8", values=np.where(call.some("bool", (h, w)), 255, 0)).astype(int)
     call.out("out", "uint8", (x * (alpha[..., None] > 0)).astype(np.uint8))
 
 
 def blended(call):
-    h, w = call.choose((1, 4, 17)), call.choose((2, 5))
+    h, w = call.choose((1, 4, 17, 130)), call.choose((2, 5))
     x, frame = (call.tensor(name, "uint8", (h, w, 3)).astype(float) for name in ("rgb", "frame"))
     alpha = call.tensor("alpha", "uint8", (h, w)).astype(float)[..., None] / 255
     exact = x * alpha + frame * (1 - alpha)
@@ -568,7 +571,7 @@ def decomposed(call):
 
 def counted_range(call):
     dtype = call.choose(("float32", "int32", "int64"))
-    start, step, count = call.choose((0, -3, 5)), call.choose((1, 2, -1)), call.choose((1, 5, 17))
+    start, step, count = call.choose((0, -3, 5)), call.choose((1, 2, -1)), call.choose((1, 5, 17, 130))
     kind = "float32" if dtype == "float32" else "int64"
     for name, value in (("start", start), ("end", start + step * (count - 1)), ("step", step)):
         call.scalar(name, kind, value)
@@ -596,11 +599,11 @@ def multilabel(call):
             size[row] += (1 + np.abs(x[row, i]) + np.abs(x[row])).sum() / n
     wanted = made if reduction == 0 else made.mean() if reduction == 1 else made.sum()
     scale = size if reduction == 0 else size.max() * (1 if reduction == 1 else rows)
-    call.out("out", dtype, wanted, near(16, low(dtype), (4e-6 + 2 * low(dtype)) * scale)), call.out("isTarget", dtype, marks)
+    call.out("out", dtype, wanted, near(16, 0, (4e-6 + 0) * scale)), call.out("isTarget", dtype, marks)
 
 
 def gathered_statistics(call):
-    parts, c = call.between(1, 4), call.choose((1, 5, 17))
+    parts, c = call.between(1, 4), call.choose((1, 5, 17, 130))
     counts = np.arange(parts) + 2
     totals = small(call, "totalSum", "float32", (parts, c))
     squares = wide(call.tensor("totalSquareSum", "float32", values=totals**2 + counts[:, None] * (0.5 + wide(call.some("float32", (parts, c), "prob", False)))))
@@ -649,7 +652,7 @@ def advanced(call):
 
 def cached_rope(call):
     dtype = call.choose(FLOATS)
-    tokens, head, span = call.choose((1, 3, 17)), call.choose((8, 16)), call.choose((4, 8))
+    tokens, head, span = call.choose((1, 3, 17, 130)), call.choose((8, 16)), call.choose((4, 8))
     cache = small(call, "cosSinCache", dtype, (9, span))
     positions = call.tensor("positions", "int64", values=np.abs(call.some("int64", (tokens,), "small", False)) % 9)
     neox = call.set("isNeoxStyle", call.chance(50))
@@ -674,7 +677,7 @@ def interleaved(call):
     # Pairs of neighbours move apart: the even elements become the first half.
     q = np.concatenate([x[..., ::2], x[..., 1::2]], -1)
     turned = np.concatenate([-q[..., d // 2:], q[..., : d // 2]], -1)
-    call.out("out", dtype, q * cos + turned * sin, near(8, 0, 4 * low(dtype) * (np.abs(q * cos) + np.abs(turned * sin)) + 1e-4))
+    call.out("out", dtype, q * cos + turned * sin, near(8, 0, 0 * (np.abs(q * cos) + np.abs(turned * sin)) + 1e-4))
 
 
 MIXED = Family("boxes, images, matrices, steps", "ops/boxes")

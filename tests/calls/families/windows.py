@@ -15,6 +15,12 @@ def low(dtype):
 
 
 def image(call, dims, channels=None, least=1):
+    if call.below(12) == 11:
+        # Beyond a block of pixels, or of channels.
+        call.features.add("boundary sizes")
+        if dims > 1 and not channels and call.chance(40):
+            return (call.between(1, 2), call.choose((31, 33, 65, 130)), *(max(call.choose((2, 3, 4)), least) for _ in range(dims)))
+        return (1, channels or call.between(1, 2), *(max(call.choose({1: (257, 600, 1025), 2: (17, 31, 33, 40), 3: (7, 9, 11)}[dims]), least) for _ in range(dims)))
     return (call.between(1, 2), channels or call.choose((1, 2, 3, 4)), *(max(call.choose((4, 1, 2, 5, 7, 8, 9, 17)), least) for _ in range(dims)))
 
 
@@ -43,7 +49,7 @@ def avg_pool(call, dims, backward=False):
     shape = image(call, dims)
     windows = [pool_window(call, size) for size in shape[2:]]
     ceil, include = call.set("ceilMode", call.chance(40)), call.set("countIncludePad", call.chance(50))
-    divisor = call.set("divisorOverride", call.choose((0, 0, 3)))
+    divisor = call.set("divisorOverride", call.choose(DIVISORS))
     outs = [length(size, *window, ceil) for size, window in zip(shape[2:], windows)]
     names = {name.lower(): name for name in call.kinds}
     for index, options in enumerate((("kernelsize",), ("strides", "stride"), ("paddings", "padding"))):
@@ -66,20 +72,20 @@ def avg_pool(call, dims, backward=False):
     equation = "nc" + letters + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters.upper()
     if not backward:
         wanted = np.einsum(equation, x, *(m for m, _ in matrices)) / counts
-        size = np.einsum(equation, np.abs(x), *(m for m, _ in matrices)) / counts
+        size = np.einsum(equation, np.abs(x), *(m for m, _ in matrices)) / np.abs(counts)
         call.out(call.results[0], dtype, wanted, near(4, 0, 2e-6 * size))
         return
     own = next(name for name in call.inputs if name.startswith("grad"))
     g = wide(call.tensor(own, dtype, (*shape[:2], *outs), "small", False))
     back = "nc" + letters.upper() + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters
     wanted, size = (np.einsum(back, value / counts, *(m for m, _ in matrices)) for value in (g, np.abs(g)))
-    call.out(call.results[0], dtype, wanted, near(4, 0, (2e-6 + low(dtype)) * size))
+    call.out(call.results[0], dtype, wanted, near(4, 0, 2e-6 * np.abs(size)))
 
 
 def adaptive_avg(call, dims, backward=False):
     dtype = call.choose(FLOATS)
     shape = image(call, dims)
-    outs = [call.choose((1, 2, 3, 5)) for _ in range(dims)]
+    outs = [call.choose((1, 2, 3, 5, 7, 20)) for _ in range(dims)]
     x = wide(call.tensor("self", dtype, shape, "small", False))
     matrices = []
     for size, out in zip(shape[2:], outs):
@@ -96,7 +102,7 @@ def adaptive_avg(call, dims, backward=False):
         return
     g = wide(call.tensor("gradOutput", dtype, (*shape[:2], *outs), "small", False))
     equation = "nc" + letters.upper() + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters
-    call.out("out", dtype, np.einsum(equation, g, *matrices), near(4, 0, (2e-6 + low(dtype)) * np.einsum(equation, np.abs(g), *matrices)))
+    call.out("out", dtype, np.einsum(equation, g, *matrices), near(4, 0, 2e-6 * np.einsum(equation, np.abs(g), *matrices)))
 
 
 def max_pool(call, dims, backward=False):
@@ -138,7 +144,7 @@ def max_pool(call, dims, backward=False):
     wanted, size = np.zeros((*shape[:2], flat.size)), np.zeros((*shape[:2], flat.size))
     for n, c in itertools.product(range(shape[0]), range(shape[1])):
         np.add.at(wanted[n, c], at[n, c].reshape(-1), g[n, c].reshape(-1)), np.add.at(size[n, c], at[n, c].reshape(-1), np.abs(g[n, c].reshape(-1)))
-    call.out("gradInput", dtype, wanted.reshape(shape), near(2, 0, (1e-6 + 2 * low(dtype)) * size.reshape(shape)))
+    call.out("gradInput", dtype, wanted.reshape(shape), near(2, 0, 1e-6 * size.reshape(shape)))
 
 
 def convolve(x, w, stride, pad, dilation, groups):
@@ -179,9 +185,21 @@ def convolution(call):
     groups = call.choose((1, 1, 2, 3))
     ins, outs = groups * call.between(1, 5), groups * call.choose((1, 2, 5, 8, 17))
     kernel = [call.choose((1, 2, 3)) for _ in range(dims)]
-    stride, dilation = [call.choose((1, 2)) for _ in range(dims)], [call.choose((1, 1, 2)) for _ in range(dims)]
-    pad = [call.choose((0, 1, 2)) for _ in range(dims)]
+    stride, dilation = [call.choose((1, 2, 3)) for _ in range(dims)], [call.choose((1, 1, 2, 3)) for _ in range(dims)]
+    pad = [call.choose((0, 1, 2, 3)) for _ in range(dims)]
     size = [max(call.choose((3, 5, 8, 9, 17)), d * (k - 1) + 1) for d, k in zip(dilation, kernel)]
+    way = call.below(12)
+    if way == 10:
+        # More pixels than a block has.
+        size = [call.choose({1: (600, 1025), 2: (23, 27, 33), 3: (8, 9, 10)}[dims]) for _ in range(dims)]
+        call.features.add("boundary sizes")
+    elif way == 11:
+        # More channels than a block has.
+        groups = call.choose((1, 1, 2))
+        ins, outs = groups * call.choose((33, 65, 130)), groups * call.choose((31, 33, 64, 70))
+        size = [min(one, 6) for one in size]
+        size = [max(one, d * (k - 1) + 1) for one, d, k in zip(size, dilation, kernel)]
+        call.features.add("boundary sizes")
     transposed = call.chance(30)
     more = [0] * dims
     if transposed:
@@ -211,6 +229,10 @@ def scales(call):
     for name in call.kinds:
         if name.startswith("scales"):
             call.set(name, 0.0)
+
+
+#: What divides the sum of a window: other divisors than the number of its elements, negative ones as well.
+DIVISORS = (0, 0, 3, 1, -2)
 
 
 def matrices_of(kind, sizes, outs, aligned, exact):
@@ -246,7 +268,7 @@ def matrices_of(kind, sizes, outs, aligned, exact):
 def resized(call, kind, dims, backward=False, exact=False):
     dtype = call.choose(FLOATS)
     shape = image(call, dims)
-    outs = [call.choose((1, 2, 3, 4, 7, 8, 16, 17)) for _ in range(dims)]
+    outs = [call.choose((1, 2, 3, 4, 7, 8, 16, 17, 33) if dims < 3 else (1, 2, 3, 4, 7, 8)) for _ in range(dims)]
     aligned = call.set("alignCorners", call.chance(50)) if "alignCorners" in call.kinds else False
     scales(call)
     call.set("outputSize", outs)
@@ -264,7 +286,7 @@ def resized(call, kind, dims, backward=False, exact=False):
         x = wide(call.tensor(own, dtype, (*shape[:2], *outs), "small", False))
         f = lambda v, ms: np.einsum(f"nc{upper},{pairs}->nc{letters}", v, *ms)  # noqa: E731
     size = f(np.abs(x), [np.abs(m) for m in matrices])
-    call.out(call.results[0], dtype, f(x, matrices), near(4, 0, (1e-5 + (low(dtype) if backward or kind == "cubic" else 0)) * (size + (np.abs(x).max(initial=0) if kind != "nearest" else 0))))
+    call.out(call.results[0], dtype, f(x, matrices), near(4, 0, 1e-5 * (size + (np.abs(x).max(initial=0) if kind != "nearest" else 0))))
     call.given[call.inputs[0]].format = FORMATS[dims]
     call.given[call.results[0]].array.format = FORMATS[dims]
 

@@ -41,11 +41,15 @@ def test_nothing_is_left_behind(fake, call):
     for _ in range(4 * rounds):
         call()
     gc.collect()
+    # A reference a round shows each time; the interpreter's own caches come and go.
+    assert min(growth(call, rounds) for _ in range(3)) < rounds // 2
+
+
+def growth(call, rounds):
+    """The most by which calls changed the number of references to an object that is watched, or of allocated blocks."""
     before, blocks = watched(), sys.getallocatedblocks()
     for _ in range(rounds):
         call()
     gc.collect()
     after, blocks_after = watched(), sys.getallocatedblocks()
-    # A reference a round would show as 60; the interpreter's own caches come and go by a few.
-    assert all(abs(a - b) < rounds // 2 for a, b in zip(before, after)), (before, after)
-    assert blocks_after - blocks < rounds // 2
+    return max(blocks_after - blocks, *(abs(a - b) for a, b in zip(before, after)))

@@ -40,6 +40,32 @@ pub fn ensure_torch(log: &Path) -> Result<PathBuf> {
     )
 }
 
+/// Returns the interpreter of an environment that has vLLM and its plug-in for Ascend devices, and creates it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_vllm(log: &Path) -> Result<PathBuf> {
+    const PACKAGES: &str = "examples/vllm/packages.txt";
+    let python = make("target/venv-vllm", "examples/vllm/requirements.txt", log)?;
+    let list = crate::root().join(PACKAGES);
+    let wanted = fs::read_to_string(&list).with_context(|| PACKAGES.to_owned())?;
+    let mark = crate::root().join("target/venv-vllm/packages.txt");
+    if fs::read_to_string(&mark).is_ok_and(|made_from| made_from == wanted) {
+        return Ok(python);
+    }
+    let mut install = Command::new(&python);
+    install
+        .args(["-m", "pip", "install", "--quiet", "--no-input"])
+        .args(["--disable-pip-version-check", "--only-binary=:all:"])
+        .args(["--no-deps", "-r"])
+        .arg(&list);
+    progress::run_or_fail("installing vLLM", &mut install, log).with_context(|| {
+        format!("the packages of {PACKAGES} could not be installed; is a package index reachable?")
+    })?;
+    fs::write(&mark, wanted)?;
+    Ok(python)
+}
+
 /// Returns the interpreter of an environment that has MindSpore, and creates it first where needed.
 ///
 /// # Errors
@@ -123,6 +149,14 @@ pub fn ensure_onnxruntime(log: &Path) -> Result<PathBuf> {
 pub fn ensure_cmake(log: &Path) -> Result<PathBuf> {
     let python = make("target/venv-cmake", "xtask/cmake.txt", log)?;
     Ok(python.with_file_name(""))
+}
+
+/// Returns the interpreter of an environment that builds the site of the documentation, and creates it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_pages(log: &Path) -> Result<PathBuf> {
+    make("target/venv-site", "xtask/site/requirements.txt", log)
 }
 
 /// Returns the folder that an interpreter's packages are installed into.

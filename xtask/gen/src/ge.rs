@@ -53,7 +53,7 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
         );
     }
     files.push((
-        PathBuf::from("crates/jumar-graph/src/ge/prototypes.rs"),
+        PathBuf::from("crates/jumar-lowering/src/prototypes.rs"),
         table(&ops)?,
     ));
     for op in &ops {

@@ -34,6 +34,7 @@ const OTHER_FOLDERS: &[&str] = &[
     "driver",
     "experiment",
     "hccl",
+    "mmpa",
     "mspti",
     "toolchain",
 ];

@@ -43,7 +43,7 @@ fn python(job: &Job) -> Result<Command> {
     let mut command = Command::new(python_env::ensure(&job.log)?);
     command
         .arg(crate::root().join("tests/calls/run.py"))
-        .env("JUMAR_PREFIX", crate::root().join("target/jumar"))
+        .env("JUMAR_PREFIX", job.tree())
         .env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(command)
 }

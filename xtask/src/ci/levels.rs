@@ -7,7 +7,6 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::steps::jumar;
 use super::{Job, Outcome};
 use crate::python_env;
 
@@ -78,12 +77,11 @@ fn at_each(job: &Job, suites: &[&[&str]]) -> Result<Outcome> {
     let mut logs = String::new();
     for level in &levels {
         for suite in suites {
-            let mut command = Command::new(jumar()?);
+            let mut command = Command::new(job.jumar()?);
             command.args(["run", "--instructions", level, "--"]);
             command.arg(python_env::ensure(&job.log)?).args(*suite);
             command
                 .current_dir(crate::root())
-                .env("JUMAR_PREFIX", crate::root().join("target/jumar"))
                 .env("PYTHONDONTWRITEBYTECODE", "1");
             let outcome = job.simple(&mut command)?;
             logs += &fs::read_to_string(&job.log).unwrap_or_default();

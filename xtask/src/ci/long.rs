@@ -875,7 +875,7 @@ fn run_one(job: &Job, command: &mut Command) -> Result<Option<String>> {
     Ok(progress::run_logged(job.name, command, &job.log, PROGRAM_LIMIT)?.problem())
 }
 
-fn jumar() -> PathBuf {
+pub(super) fn jumar() -> PathBuf {
     crate::root().join("target/jumar/bin/jumar")
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::steps::jumar;
 use super::{Job, Outcome};
 use crate::{progress, python_env};
 
@@ -18,7 +17,7 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
         "tests/mindspore/operators.py",
     ];
     for program in programs {
-        let mut run = Command::new(jumar()?);
+        let mut run = Command::new(job.jumar()?);
         run.args(["run", "--"])
             .arg(&python)
             .arg(crate::root().join(program))

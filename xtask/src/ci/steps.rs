@@ -9,9 +9,10 @@ use anyhow::Result;
 
 use super::summary::{count_cargo_tests, passed_any, pytest_summary, skip_reason};
 use super::{
-    Job, Outcome, Part, Step, Uses, calls, deny, levels, long, mindspore, races, variants,
+    Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, mindspore, races, serving,
+    variants,
 };
-use crate::{progress, python_env};
+use crate::{dist, progress, python_env};
 
 /// No step may take longer, beside others; all of them together take less than twenty minutes on two cores.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
@@ -52,6 +53,14 @@ pub(super) const ALL: &[Step] = &[
         run: deny::run,
     },
     Step {
+        name: "dist",
+        what: "the libraries, the commands, and the install tree",
+        part: None,
+        needs: &[],
+        uses: Uses::DebugBuilds,
+        run: dist,
+    },
+    Step {
         name: "clippy",
         what: "no warning in any target",
         part: None,
@@ -90,14 +99,6 @@ pub(super) const ALL: &[Step] = &[
         needs: &[],
         uses: Uses::DebugBuilds,
         run: doctest,
-    },
-    Step {
-        name: "dist",
-        what: "release build and install tree",
-        part: None,
-        needs: &[],
-        uses: Uses::Nothing,
-        run: dist,
     },
     Step {
         name: "ascendc",
@@ -146,6 +147,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Nothing,
         run: ge,
+    },
+    Step {
+        name: "atb",
+        what: "operations of the transformer library against NumPy, and its objects",
+        part: None,
+        needs: &["dist"],
+        uses: Uses::Nothing,
+        run: atb,
     },
     Step {
         name: "diag",
@@ -324,6 +333,14 @@ pub(super) const ALL: &[Step] = &[
         run: long::pytorch_operators,
     },
     Step {
+        name: "vllm",
+        what: "vLLM with its plug-in for Ascend devices, on small models, in each mode (downloads 4 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: serving::vllm,
+    },
+    Step {
         name: "mindspore",
         what: "MindSpore trains networks as its CPU does, and its documentation's examples, against the stored table (downloads 0.8 GB)",
         part: Some(Part::Portability),
@@ -460,6 +477,38 @@ pub(super) const ALL: &[Step] = &[
         run: long::collectives,
     },
     Step {
+        name: "site",
+        what: "the documentation as a site: each link of a page leads to a page",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Nothing,
+        run: site,
+    },
+    Step {
+        name: "release",
+        what: "the files of a release: wheel, archives, bill of materials",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Machine,
+        run: bare::release,
+    },
+    Step {
+        name: "release-arm",
+        what: "the files of a release for aarch64, and their demo in an emulator",
+        part: Some(Part::Portability),
+        needs: &[],
+        uses: Uses::Machine,
+        run: bare::release_aarch64,
+    },
+    Step {
+        name: "bare",
+        what: "these files on systems made from a distribution's packages: install, programs, a finding",
+        part: Some(Part::Portability),
+        needs: &["release"],
+        uses: Uses::Nothing,
+        run: bare::run,
+    },
+    Step {
         name: "advisories",
         what: "cargo deny with the advisory database",
         part: Some(Part::Portability),
@@ -573,11 +622,18 @@ fn doctest(job: &Job) -> Result<Outcome> {
 }
 
 fn dist(job: &Job) -> Result<Outcome> {
-    job.simple(&mut xtask(&["dist"]))
+    let mut command = xtask(&["dist"]);
+    command.args(tests_option(job.build));
+    job.simple(&mut command)
+}
+
+/// Returns the option of `dist` and `wheel` for this build.
+fn tests_option(build: dist::Build) -> Option<&'static str> {
+    (build == dist::Build::Tests).then_some("--tests")
 }
 
 fn headers(job: &Job) -> Result<Outcome> {
-    job.simple(&mut xtask(&["headers"]))
+    job.simple(xtask(&["headers"]).arg(job.tree()))
 }
 
 fn c(job: &Job) -> Result<Outcome> {
@@ -669,8 +725,14 @@ fn python(job: &Job) -> Result<Outcome> {
     job.pytest("tests/python")
 }
 
+fn site(job: &Job) -> Result<Outcome> {
+    job.simple(&mut xtask(&["site"]))
+}
+
 fn wheel(job: &Job) -> Result<Outcome> {
-    match job.simple(&mut xtask(&["wheel"]))? {
+    let mut make = xtask(&["wheel"]);
+    make.args(tests_option(job.build));
+    match job.simple(&mut make)? {
         Outcome::Passed(_) => job.pytest("tests/wheel"),
         other => Ok(other),
     }
@@ -678,6 +740,10 @@ fn wheel(job: &Job) -> Result<Outcome> {
 
 fn ge(job: &Job) -> Result<Outcome> {
     job.pytest("tests/ge")
+}
+
+fn atb(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/atb")
 }
 
 fn models(job: &Job) -> Result<Outcome> {
@@ -692,7 +758,7 @@ fn large(job: &Job) -> Result<Outcome> {
 }
 
 fn nodes(job: &Job) -> Result<Outcome> {
-    jumar()?;
+    job.jumar()?;
     node_cases(job, "run.py", "node cases: ")
 }
 
@@ -722,7 +788,7 @@ fn node_cases(job: &Job, program: &str, counts: &str) -> Result<Outcome> {
 }
 
 fn demo(job: &Job) -> Result<Outcome> {
-    let outcome = job.simple(&mut xtask(&["demo", "--tree", "target/jumar"]))?;
+    let outcome = job.simple(xtask(&["demo", "--tree"]).arg(job.tree()))?;
     Ok(job.with_accuracies(outcome))
 }
 
@@ -743,8 +809,33 @@ impl Job {
         if self.long { LONG_LIMIT } else { LIMIT }
     }
 
-    /// Runs a command whose status says everything.
+    /// Returns the install tree under test.
+    pub(super) fn tree(&self) -> PathBuf {
+        crate::root().join(self.build.tree())
+    }
+
+    /// Returns the command of the install tree under test.
+    ///
+    /// # Errors
+    /// There is no tree.
+    pub(super) fn jumar(&self) -> Result<PathBuf> {
+        let path = self.tree().join("bin/jumar");
+        anyhow::ensure!(
+            path.exists(),
+            "{} is missing: cargo xtask ci --only dist",
+            path.display()
+        );
+        Ok(path)
+    }
+
+    /// Runs a command whose status says everything. Tests learn from its environment which tree they test, and how cargo builds what
+    /// they need beside it.
     pub(super) fn simple(&self, command: &mut Command) -> Result<Outcome> {
+        command
+            .env("JUMAR_PREFIX", self.tree())
+            .env("JUMAR_TEST_PROFILE", self.build.profile())
+            // Tests compute with the loops for each level of instructions.
+            .env("JUMAR_EVERY_LEVEL", "1");
         // Tests of errors write gigabytes of application logs, by default into the home directory.
         let application_logs = self.log.with_extension("plog");
         command.env("ASCEND_PROCESS_LOG_PATH", &application_logs);
@@ -770,7 +861,7 @@ impl Job {
     }
 
     /// Notes what the programs that read digits say; one that says nothing has not passed.
-    fn with_accuracies(&self, outcome: Outcome) -> Outcome {
+    pub(super) fn with_accuracies(&self, outcome: Outcome) -> Outcome {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let accuracies: Vec<&str> = log
             .lines()
@@ -797,7 +888,7 @@ impl Job {
             return Ok(Outcome::Failed(format!("{folder} does not exist")));
         }
         let python = python_env::ensure(&self.log)?;
-        let mut command = Command::new(jumar()?);
+        let mut command = Command::new(self.jumar()?);
         command.arg("run").arg("--").arg(python);
         command.args([
             "-m",
@@ -828,17 +919,6 @@ impl Job {
             Outcome::Skipped(reason) => Outcome::Skipped(reason),
         })
     }
-}
-
-/// Returns the installed command.
-pub(super) fn jumar() -> Result<PathBuf> {
-    let path = crate::root().join("target/jumar/bin/jumar");
-    anyhow::ensure!(
-        path.exists(),
-        "{} is missing: cargo xtask dist",
-        path.display()
-    );
-    Ok(path)
 }
 
 /// Makes a command that runs cargo.

@@ -191,14 +191,26 @@ const OF_AN_EXECUTOR: &[&str] = &[
 /// Functions that no profile's chip has: they can only be refused.
 const ON_NO_CHIP: &[&str] = &["aclrtGetHardwareSyncAddr"];
 
-/// Functions that take a structure by value, or a function of a type that the table has no words for; so that tests/programs/kernels/launches.c and
-/// tests/programs/c/adapter_start.c show how they work and what they refuse.
+/// Functions that take a structure by value, or a function or a structure of a type that the table has no words for; so that
+/// tests/programs/kernels/launches.c, tests/programs/c/adapter_start.c and tests/programs/c/linked_kernels.c show how they work and what they refuse.
 const BY_VALUE: &[&str] = &[
     "aclrtLaunchSIMTKernelWithArgsArray",
     "aclrtLaunchSIMTKernelWithHostArgs",
     "HcclSetConfig",
     "HcclSetCommConfig",
     "MsprofRegisterCallback",
+    "mmGetTid",
+    "rtDevBinaryRegister",
+    "rtDevBinaryUnRegister",
+    "rtFunctionRegister",
+    "rtKernelLaunch",
+    "rtKernelLaunchWithFlagV2",
+    "rtKernelLaunchWithHandle",
+    "rtKernelLaunchWithHandleV2",
+    "rtMalloc",
+    "rtRegStreamStateCallback",
+    "rtRegisterAllKernel",
+    "rtVectorCoreKernelLaunchWithHandle",
 ];
 
 /// Functions that take a file which no case can make; tests/aclop/files.c shows how they work.

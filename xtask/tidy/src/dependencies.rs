@@ -20,11 +20,21 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("jumar-eager", &["jumar-ops", "jumar-types"]),
     // Single operators are operators of graphs, too.
     ("jumar-graph", &["jumar-eager", "jumar-ops", "jumar-types"]),
+    (
+        "jumar-lowering",
+        &["jumar-graph", "jumar-ops", "jumar-types"],
+    ),
     ("jumar-core", &["jumar-hal", "jumar-types"]),
     ("jumar-diag", &["jumar-core", "jumar-types"]),
     (
         "jumar-model",
-        &["jumar-core", "jumar-graph", "jumar-ops", "jumar-types"],
+        &[
+            "jumar-core",
+            "jumar-graph",
+            "jumar-lowering",
+            "jumar-ops",
+            "jumar-types",
+        ],
     ),
     (
         "jumar",

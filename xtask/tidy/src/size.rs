@@ -117,6 +117,7 @@ pub fn print() -> Result<()> {
     for path in [
         "lib64/libascendcl.so",
         "lib64/libjumar_ge.so",
+        "lib64/libatb.so",
         "bin/jumar",
         "python/site-packages/acl.so",
     ] {

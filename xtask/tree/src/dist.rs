@@ -1,10 +1,11 @@
 //! `cargo xtask dist`: builds Jumar and lays out the install tree.
 //!
 //! The tree has the shape of the toolkit that programs were written for, so that an unmodified Makefile, CMakeLists.txt or
-//! run script finds what it looks for. It holds no absolute path and can be moved. There are two library files: the runtime,
-//! and the C++ classes of the Graph Engine above it. Every other name, in every folder, is a symbolic link to one of them, so
+//! run script finds what it looks for. It holds no absolute path and can be moved. There are three library files: the runtime,
+//! and above it the C++ classes of the Graph Engine and of the transformer library. Every other name, in every folder, is a symbolic link to one of them, so
 //! that a process has one runtime whichever name it used.
 
+pub(crate) mod atb;
 pub(crate) mod filter;
 pub(crate) mod graph_engine;
 pub(crate) mod torch;
@@ -16,15 +17,18 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::platform::Platform;
 use crate::progress;
 
 /// The runtime, below the root.
-const RUNTIME: &str = "lib64/libascendcl.so";
+pub(crate) const RUNTIME: &str = "lib64/libascendcl.so";
 /// The folder of the libraries in `LD_LIBRARY_PATH`: a link to `lib64`. Programs, MindSpore among them, stop unless the path by which
 /// the runtime was loaded contains the word `cann` or `latest`, which the path of a toolkit does.
 pub(crate) const LIBRARIES: &str = "cann/lib64";
 /// The C++ library of the Graph Engine, below the root.
 const GRAPH_ENGINE: &str = "lib64/libjumar_ge.so";
+/// The C++ library of transformers, below the root.
+const TRANSFORMERS: &str = "lib64/libatb.so";
 
 /// Folders in which programs look for libraries. `{arch}` is the machine's.
 const LIBRARY_FOLDERS: &[&str] = &[
@@ -149,8 +153,11 @@ const MARK: &str = "Implementation=Jumar";
 
 /// What the build made.
 pub(crate) struct Built {
+    /// What it runs on.
+    pub platform: Platform,
     pub runtime: PathBuf,
     pub graph_engine: PathBuf,
+    pub transformers: PathBuf,
     /// Headers of functions that build graphs.
     pub es_headers: PathBuf,
     pub python: PathBuf,
@@ -161,20 +168,24 @@ pub(crate) struct Built {
 
 impl Built {
     /// Finds the files in cargo's folder of a profile, and builds the C++ library above them.
-    pub fn at(folder: &Path, build: Build) -> Result<Built> {
+    pub fn at(folder: &Path, build: Build, platform: Platform) -> Result<Built> {
         let runtime = folder.join("libascendcl.so");
         let command = folder.join("jumar");
         let own = folder.join("graph-engine");
         let es_headers = own.join("es");
-        graph_engine::generate_functions(&command, &es_headers)?;
-        let graph_engine = graph_engine::build(crate::root(), &runtime, &own, &es_headers, build)?;
+        graph_engine::generate_functions(&command, &es_headers, platform)?;
+        let graph_engine =
+            graph_engine::build(crate::root(), &runtime, &own, &es_headers, build, platform)?;
+        let transformers = atb::build(crate::root(), &runtime, &own, build, platform)?;
         Ok(Built {
+            platform,
             runtime,
             graph_engine,
+            transformers,
             es_headers,
             python: folder.join("libacl.so"),
             command,
-            allocator_keys: torch::build(crate::root(), &own)?,
+            allocator_keys: torch::build(crate::root(), &own, platform)?,
         })
     }
 }
@@ -186,21 +197,42 @@ pub enum Build {
     Release,
     /// Without optimization where it matters little: in less than half of the processor time, for a first look.
     Unoptimized,
+    /// Of the libraries that `cargo test` compiles, with its assertions and checks of overflow.
+    Tests,
 }
 
 impl Build {
-    /// Returns the name of cargo's profile and of its folder.
-    fn profile(self) -> &'static str {
+    /// Returns the name of cargo's profile.
+    pub fn profile(self) -> &'static str {
         match self {
             Build::Release => "release",
             Build::Unoptimized => "unoptimized",
+            Build::Tests => "dev",
+        }
+    }
+
+    /// Returns the name of the profile's folder, below cargo's target folder.
+    fn folder(self) -> &'static str {
+        match self {
+            Build::Release | Build::Unoptimized => self.profile(),
+            Build::Tests => "debug",
+        }
+    }
+
+    /// Returns where the install tree lies unless the caller names a folder, below the repository's root.
+    pub fn tree(self) -> &'static str {
+        match self {
+            Build::Release => "target/jumar",
+            Build::Unoptimized => "target/demo/jumar",
+            Build::Tests => "target/tests/jumar",
         }
     }
 
     /// Returns the option of the C++ compiler.
     pub(crate) fn cxx_level(self) -> &'static str {
         match self {
-            Build::Release => "-O2",
+            // What the library exports, and what it needs, depends on what the compiler inlines: tests look at both.
+            Build::Release | Build::Tests => "-O2",
             Build::Unoptimized => "-O0",
         }
     }
@@ -209,7 +241,7 @@ impl Build {
 /// What is built for a tree or a wheel, as arguments of cargo.
 pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"];
 
-/// Builds everything and lays out the install tree in `prefix`, by default target/jumar.
+/// Builds everything and lays out the install tree in `prefix`, by default where trees of this build lie.
 ///
 /// Returns the absolute path of the tree. A tree that was there before is replaced in one step; programs that run
 /// from it keep the files that they opened.
@@ -217,7 +249,7 @@ pub const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jum
 /// # Errors
 /// The build fails, or `prefix` exists and is not a tree that this command made.
 pub fn run(prefix: Option<PathBuf>, how: Build) -> Result<PathBuf> {
-    let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join("target/jumar")))?;
+    let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join(how.tree())))?;
     // What lies in target is this project's own: `gen` has written its page there before the first tree.
     if !prefix.starts_with(crate::root().join("target")) {
         replaceable(&prefix)?;
@@ -252,11 +284,16 @@ pub(crate) fn build(how: Build) -> Result<Built> {
         match how {
             Build::Release => "building the release libraries and commands",
             Build::Unoptimized => "building the libraries and commands, without optimization",
+            Build::Tests => "building the libraries and commands, as the tests are built",
         },
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
     )?;
-    Built::at(&target.join(how.profile()), how)
+    Built::at(
+        &target.join(how.folder()),
+        how,
+        Platform::of_this_machine()?,
+    )
 }
 
 /// Refuses to replace a folder that holds something else.
@@ -318,7 +355,8 @@ fn remove(folder: &Path) -> Result<()> {
 }
 
 /// Writes the whole tree into an empty folder. `source` is the repository.
-fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
+pub(crate) fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
+    let with_arch = |path: &str| with_arch(path, built.platform);
     copy_folder(&source.join("include"), &tree.join("include"))?;
     for folder in INCLUDE_FOLDERS {
         link(tree, &with_arch(folder), "include")?;
@@ -330,9 +368,14 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
 
     copy(&built.runtime, &tree.join(RUNTIME))?;
     copy(&built.graph_engine, &tree.join(GRAPH_ENGINE))?;
+    copy(&built.transformers, &tree.join(TRANSFORMERS))?;
     link(tree, LIBRARIES, "lib64")?;
     for folder in LIBRARY_FOLDERS {
-        for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
+        for (names, file) in [
+            (LIBRARY_NAMES, RUNTIME),
+            (GRAPH_ENGINE_NAMES, GRAPH_ENGINE),
+            (&["atb"][..], TRANSFORMERS),
+        ] {
             for name in names {
                 let path = format!("{}/lib{name}.so", with_arch(folder));
                 if path != file {
@@ -398,8 +441,8 @@ pub(crate) fn write_versions(tree: &Path) -> Result<()> {
     )
 }
 
-fn with_arch(path: &str) -> String {
-    path.replace("{arch}", std::env::consts::ARCH)
+fn with_arch(path: &str, platform: Platform) -> String {
+    path.replace("{arch}", platform.processor.name())
 }
 
 /// Makes the link `path`, which leads to `target`; both are below `tree`, and the link is relative.
@@ -576,8 +619,10 @@ mod tests {
             replaceable(&prefix).unwrap();
             let file = || self.0.join("built");
             let built = Built {
+                platform: Platform::of_this_machine().unwrap(),
                 runtime: file(),
                 graph_engine: file(),
+                transformers: file(),
                 es_headers: self.0.join("repo/es"),
                 python: file(),
                 command: file(),
@@ -620,20 +665,26 @@ mod tests {
     #[test]
     fn every_library_name_in_every_folder_is_its_file_also_after_a_move() {
         let small = Small::new("names");
+        let platform = Platform::of_this_machine().unwrap();
         let moved = small.0.join("elsewhere");
         fs::rename(small.install("tree"), &moved).unwrap();
         for (names, file) in [(LIBRARY_NAMES, RUNTIME), (GRAPH_ENGINE_NAMES, GRAPH_ENGINE)] {
             let file = fs::canonicalize(moved.join(file)).unwrap();
             for folder in LIBRARY_FOLDERS {
                 for name in names {
-                    let path = moved.join(with_arch(folder)).join(format!("lib{name}.so"));
+                    let path = moved
+                        .join(with_arch(folder, platform))
+                        .join(format!("lib{name}.so"));
                     assert_eq!(fs::canonicalize(&path).unwrap(), file, "{}", path.display());
                 }
             }
         }
         for folder in INCLUDE_FOLDERS {
             assert!(
-                moved.join(with_arch(folder)).join("acl/acl.h").is_file(),
+                moved
+                    .join(with_arch(folder, platform))
+                    .join("acl/acl.h")
+                    .is_file(),
                 "{folder}"
             );
         }

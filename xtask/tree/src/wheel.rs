@@ -4,23 +4,23 @@
 //! symbols, for each of which the loader takes the definition of `libascendcl.so` or `libjumar_ge.so` beside it. `import acl` finds that library
 //! relative to itself, the commands find their tree the same way; nothing has to be set.
 //!
-//! The tag says which glibc the files need; it is read from the files. `--portable` builds them against an older one, with
-//! zig as the linker (`cargo-zigbuild`, installed into an environment of its own).
+//! The tag says which glibc the files need; it is read from the files. `--portable` builds them against an older one
+//! ([`crate::platform`]).
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use crate::dist::filter::{self, tool};
-use crate::dist::graph_engine;
+use crate::dist::{atb, graph_engine};
+use crate::platform::{PORTABLE_GLIBC, PORTABLE_GLIBCXX, Platform, source_date};
+use crate::release::materials::Materials;
+use crate::release::strip;
 use crate::{dist, progress, python_env};
 
-/// What a portable wheel is built against: Debian 10, Ubuntu 20.04, RHEL 8 and everything newer.
-const PORTABLE_GLIBC: (u32, u32) = (2, 28);
-/// The version of libstdc++ on these systems.
-const PORTABLE_GLIBCXX: [u32; 3] = [3, 4, 25];
 /// A wheel above this has something in it that does not belong there.
 const LARGEST: u64 = 32 << 20;
 /// Where the tree lies in the wheel. Programs look for this word in the path of the runtime, as for [`dist::LIBRARIES`].
@@ -32,6 +32,9 @@ pub struct Options {
     /// Builds against glibc 2.28 instead of this machine's (needs a package index once, for zig).
     #[arg(long)]
     portable: bool,
+    /// Takes the libraries that `cargo test` compiles, without optimization.
+    #[arg(long, conflicts_with = "portable")]
+    tests: bool,
     /// The folder of the wheel. Default: target/wheels.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -49,57 +52,41 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
     };
     let log = root.join("target/dist/wheel.log");
     let _ = fs::remove_file(&log);
-    let python = python_env::ensure(&log)?;
-    let built = match options.portable {
-        false => dist::build(dist::Build::Release)?,
-        true => build_portable(&log)?,
+    let built = if options.tests {
+        dist::build(dist::Build::Tests)?
+    } else {
+        let platform = Platform {
+            is_portable: options.portable,
+            ..Platform::of_this_machine()?
+        };
+        platform.build(&log)?
     };
+    pack(&built, &out, source_date()?, &log)
+}
+
+/// Packs what was built into a wheel in `out`, with `date` as the time of every file. Returns its path.
+pub(crate) fn pack(built: &dist::Built, out: &Path, date: u64, log: &Path) -> Result<PathBuf> {
+    let root = crate::root();
+    let platform = built.platform;
+    let python = python_env::ensure(log)?;
     let stage = root.join("target/dist/wheel");
     let _ = fs::remove_dir_all(&stage);
-    lay_out(&built, root, &stage)?;
-    let glibc = newest_version(
-        &[
-            stage.join("acl.abi3.so"),
-            stage.join(TREE).join("lib64/libascendcl.so"),
-            stage.join(TREE).join("lib64").join(graph_engine::FILE),
-            stage.join(TREE).join("bin/jumar"),
-            stage.join(TREE).join(dist::torch::FILE),
-        ],
-        "GLIBC_",
-    )?;
-    let glibc = match glibc.as_slice() {
-        [major, minor, ..] => (*major, *minor).max((2, 17)),
-        _ => (2, 17),
-    };
-    let standard = newest_version(
-        &[
-            stage.join(TREE).join("lib64").join(graph_engine::FILE),
-            stage.join(TREE).join(dist::torch::FILE),
-        ],
-        "GLIBCXX_",
-    )?;
-    if options.portable && standard.as_slice() > PORTABLE_GLIBCXX.as_slice() {
-        bail!(
-            "a C++ library needs version {standard:?} of libstdc++, and {PORTABLE_GLIBCXX:?} is the newest that older systems have"
-        );
-    }
-    if options.portable && glibc > PORTABLE_GLIBC {
-        bail!("the portable build needs glibc {}.{}", glibc.0, glibc.1);
-    }
-    let tag = format!(
-        "cp39-abi3-manylinux_{}_{}_{}",
-        glibc.0,
-        glibc.1,
-        std::env::consts::ARCH
-    );
+    lay_out(built, root, &stage)?;
+    let tag = format!("cp39-abi3-{}", platform_tag(platform, &stage)?);
     write_metadata(&stage, &tag)?;
-    fs::create_dir_all(&out)?;
+    let materials = Materials::of(platform)?;
+    let info = stage.join(info_folder());
+    materials.write_licences(&info.join("licenses"))?;
+    dist::write(&info.join("sboms/jumar.cdx.json"), &materials.bill(date)?)?;
+    set_permissions(&stage)?;
+    fs::create_dir_all(out)?;
     let mut pack = Command::new(&python);
     pack.args(["-m", "wheel", "pack", "--dest-dir"])
-        .arg(&out)
-        .arg(&stage);
-    progress::run_or_fail("packing the wheel", &mut pack, &log)?;
-    let wheel = out.join(format!("jumar-{}-{tag}.whl", env!("CARGO_PKG_VERSION")));
+        .arg(out)
+        .arg(&stage)
+        .env("SOURCE_DATE_EPOCH", date.to_string());
+    progress::run_or_fail("packing the wheel", &mut pack, log)?;
+    let wheel = out.join(format!("jumar-{}-{tag}.whl", python_version()));
     let bytes = fs::metadata(&wheel)
         .with_context(|| format!("{} was not made", wheel.display()))?
         .len();
@@ -112,47 +99,91 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
     Ok(wheel)
 }
 
-/// Builds in release mode against an older glibc.
-fn build_portable(log: &Path) -> Result<dist::Built> {
-    let root = crate::root();
-    let venv = root.join("target/venv-zig");
-    let bin = venv.join("bin");
-    if !bin.join("cargo-zigbuild").exists() {
-        let mut make = Command::new("python3");
-        make.args(["-m", "venv"]).arg(&venv);
-        progress::run_or_fail("making target/venv-zig", &mut make, log)?;
-        let mut install = Command::new(bin.join("python"));
-        install.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]);
-        install.args(["cargo-zigbuild==0.24.0", "ziglang==0.15.2"]);
-        progress::run_or_fail("installing zig and cargo-zigbuild", &mut install, log)?;
+/// Returns the part of the tag that names the system: what the files need, as read from them.
+///
+/// # Errors
+/// A portable build needs a newer glibc or libstdc++ than it may.
+fn platform_tag(platform: Platform, stage: &Path) -> Result<String> {
+    let libraries_in_cpp = [
+        stage.join(TREE).join("lib64").join(graph_engine::FILE),
+        stage.join(TREE).join("lib64").join(atb::FILE),
+        stage.join(TREE).join(dist::torch::FILE),
+    ];
+    let mut files = vec![
+        stage.join("acl.abi3.so"),
+        stage.join(TREE).join("lib64/libascendcl.so"),
+        stage.join(TREE).join("bin/jumar"),
+    ];
+    files.extend(libraries_in_cpp.clone());
+    let glibc = match newest_version(platform, &files, "GLIBC_")?.as_slice() {
+        [major, minor, ..] => (*major, *minor).max((2, 17)),
+        _ => (2, 17),
+    };
+    let standard = newest_version(platform, &libraries_in_cpp, "GLIBCXX_")?;
+    if platform.is_portable && standard.as_slice() > PORTABLE_GLIBCXX.as_slice() {
+        bail!(
+            "a C++ library needs version {standard:?} of libstdc++, and {PORTABLE_GLIBCXX:?} is the newest that older systems have; build with an older compiler (CXX)"
+        );
     }
-    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let mut paths = vec![bin.clone()];
-    paths.extend(std::env::split_paths(
-        &std::env::var_os("PATH").unwrap_or_default(),
-    ));
-    let mut build = Command::new(bin.join("cargo-zigbuild"));
-    build
-        .args(["zigbuild", "--release", "--locked", "--target"])
-        .arg(format!(
-            "{triple}.{}.{}",
-            PORTABLE_GLIBC.0, PORTABLE_GLIBC.1
-        ))
-        .args(dist::PACKAGES)
-        .env("PATH", std::env::join_paths(paths)?)
-        .env("CARGO_TARGET_DIR", root.join("target/portable"))
-        .current_dir(root);
-    progress::run_or_fail("building for older systems", &mut build, log)?;
-    dist::Built::at(
-        &root.join("target/portable").join(triple).join("release"),
-        dist::Build::Release,
-    )
+    if platform.is_portable && glibc > PORTABLE_GLIBC {
+        bail!(
+            "the portable build needs glibc {}.{}; a function that moved there since {}.{} belongs into OLD_NAMES of xtask/tree/src/platform.rs",
+            glibc.0,
+            glibc.1,
+            PORTABLE_GLIBC.0,
+            PORTABLE_GLIBC.1
+        );
+    }
+    // A portable build bears the tag that it promises, though its files may need less.
+    let (major, minor) = match platform.is_portable {
+        true => PORTABLE_GLIBC,
+        false => glibc,
+    };
+    Ok(format!(
+        "manylinux_{major}_{minor}_{}",
+        platform.processor.name()
+    ))
+}
+
+/// Makes permissions what they are on every machine: those of a checkout depend on the user's mask.
+fn set_permissions(folder: &Path) -> Result<()> {
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
+    {
+        let path = entry?.path();
+        let data = fs::symlink_metadata(&path)?;
+        if data.is_dir() {
+            set_permissions(&path)?;
+        } else {
+            let mode = match data.permissions().mode() & 0o100 {
+                0 => 0o644,
+                _ => 0o755,
+            };
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode))
+                .with_context(|| format!("cannot change {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the version as Python writes it: 0.1.0rc1 for 0.1.0-rc.1.
+fn python_version() -> String {
+    as_python(env!("CARGO_PKG_VERSION"))
+}
+
+fn as_python(version: &str) -> String {
+    let Some((release, stage)) = version.split_once('-') else {
+        return version.to_owned();
+    };
+    let stage = stage
+        .replace("alpha", "a")
+        .replace("beta", "b")
+        .replace('.', "");
+    format!("{release}{stage}")
+}
+
+fn info_folder() -> String {
+    format!("jumar-{}.dist-info", python_version())
 }
 
 /// Writes everything that the wheel holds, its metadata excepted.
@@ -174,35 +205,34 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::copy(&built.runtime, &runtime)?;
     let graph_engine = runtime.with_file_name(graph_engine::FILE);
     dist::copy(&built.graph_engine, &graph_engine)?;
+    let transformers = runtime.with_file_name(atb::FILE);
+    dist::copy(&built.transformers, &transformers)?;
     for file in [
         &stage.join("acl.abi3.so"),
         &tree.join("bin/jumar"),
         &runtime,
         &graph_engine,
+        &transformers,
     ] {
-        // Names of functions stay, for stack traces; lines of source do not travel.
-        tool(
-            "strip",
-            Command::new("strip").arg("--strip-debug").arg(file),
-        )?;
+        strip(built.platform, file)?;
     }
     let names = dist::LIBRARY_NAMES
         .iter()
         .filter(|name| **name != "ascendcl");
     for name in names {
-        filter_object(&[&runtime], name)?;
+        filter_object(built.platform, &[&runtime], name)?;
     }
     let names = dist::GRAPH_ENGINE_NAMES
         .iter()
         .filter(|name| **name != "jumar_ge");
     for name in names {
-        filter_object(&[&graph_engine, &runtime], name)?;
+        filter_object(built.platform, &[&graph_engine, &runtime], name)?;
     }
     Ok(())
 }
 
 /// Makes the filter object of a name beside the libraries.
-fn filter_object(libraries: &[&Path], name: &str) -> Result<()> {
+fn filter_object(platform: Platform, libraries: &[&Path], name: &str) -> Result<()> {
     let folder = libraries[0].parent().unwrap_or(Path::new("."));
     let mut symbols = Vec::new();
     for library in libraries {
@@ -217,9 +247,10 @@ fn filter_object(libraries: &[&Path], name: &str) -> Result<()> {
         let library = library.file_name().unwrap_or_default().to_string_lossy();
         format!("-Wl,-F,{library}")
     });
+    let compiler = platform.cc();
     tool(
-        "cc",
-        Command::new("cc")
+        &compiler,
+        Command::new(&compiler)
             .args(["-shared", "-nostdlib", "-s", "-Wl,--hash-style=gnu"])
             .arg(format!("-Wl,-soname,{file}"))
             .args(filtered)
@@ -232,10 +263,11 @@ fn filter_object(libraries: &[&Path], name: &str) -> Result<()> {
 }
 
 /// Finds the newest version of a library's symbols that one of the files needs, such as 2.28 for `GLIBC_`.
-fn newest_version(files: &[PathBuf], prefix: &str) -> Result<Vec<u32>> {
+fn newest_version(platform: Platform, files: &[PathBuf], prefix: &str) -> Result<Vec<u32>> {
     let mut newest = Vec::new();
     for file in files {
-        let text = tool("objdump", Command::new("objdump").arg("-T").arg(file))?;
+        let name = platform.tool("objdump");
+        let text = tool(&name, Command::new(&name).arg("-T").arg(file))?;
         let versions = text.split(prefix).skip(1).map(|rest| {
             rest.split(|c: char| c != '.' && !c.is_ascii_digit())
                 .next()
@@ -250,8 +282,8 @@ fn newest_version(files: &[PathBuf], prefix: &str) -> Result<Vec<u32>> {
 }
 
 fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
-    let version = env!("CARGO_PKG_VERSION");
-    let info = stage.join(format!("jumar-{version}.dist-info"));
+    let version = python_version();
+    let info = stage.join(info_folder());
     let readme = fs::read_to_string(crate::root().join("README.md"))?;
     dist::write(
         &info.join("METADATA"),

@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1114] = [$(
+        pub static ALL: [Signature; 1122] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -949,11 +949,19 @@ signatures! {
     aclrtcGetBinDataSize(prog: aclrtcProg, binDataSizeRet = 8);
     aclrtcGetCompileLogSize(prog: aclrtcProg, logSizeRet = 8);
     aclrtcGetCompileLog(prog: aclrtcProg, log);
-    rtDevBinaryRegister(bin: rtDevBinary_t, handle);
+    rtDevBinaryRegister(bin, handle);
+    rtRegisterAllKernel(bin, handle);
+    rtDevBinaryUnRegister(handle);
     rtFunctionRegister(binHandle, stubFunc, stubName, devFunc, funcMode);
     rtKernelLaunch(stubFunc, blockDim, args, argsSize, smDesc: rtSmDesc_t, stm: rtStream_t);
+    rtKernelLaunchWithFlagV2(stubFunc, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, flags, cfgInfo: rtTaskCfgInfo_t);
+    rtKernelLaunchWithHandle(hdl, tilingKey, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, kernelInfo);
+    rtKernelLaunchWithHandleV2(hdl, tilingKey, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, cfgInfo: rtTaskCfgInfo_t);
+    rtVectorCoreKernelLaunchWithHandle(hdl, tilingKey, blockDim, argsInfo: rtArgsEx_t, smDesc: rtSmDesc_t, stm: rtStream_t, cfgInfo: rtTaskCfgInfo_t);
+    rtMalloc(devPtr, size, type, moduleId);
+    rtRegStreamStateCallback(regName, callback);
     rtGetC2cCtrlAddr(addr, len);
-    rtDevBinaryUnRegister(handle);
+    mmGetTid();
     rtLaunch(stubFunc);
     aclopSetModelDir(modelDir);
     aclopLoad(model, modelSize);

@@ -196,3 +196,4 @@ c_struct! { hi_venc_h265_vui_time_info 16 4; 0 timing_info_present_flag: u32, 4 
 c_struct! { hi_venc_h265_vui 32 4; 0 vui_aspect_ratio: hi_venc_vui_aspect_ratio, 8 vui_time_info: hi_venc_h265_vui_time_info, 24 vui_video_signal: hi_venc_vui_video_signal, 31 vui_bitstream_restric: hi_venc_vui_bitstream_restric }
 c_struct! { hi_vpc_histogram_config 3072 4; 0 histogram_y_or_r: [u32; 256], 1024 histogram_u_or_g: [u32; 256], 2048 histogram_v_or_b: [u32; 256] }
 c_struct! { hi_vpc_lut_remap 768 1; 0 map_value_y_or_r: [u8; 256], 256 map_value_u_or_g: [u8; 256], 512 map_value_v_or_b: [u8; 256] }
+c_struct! { rtDevBinary_t 24 8; 0 magic: u32, 4 version: u32, 8 data: usize, 16 length: u64 }

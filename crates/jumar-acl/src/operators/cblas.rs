@@ -2,7 +2,7 @@
 
 #![expect(clippy::too_many_arguments, reason = "the C interface sets them")]
 
-use jumar::offline::graph::ge::Value;
+use jumar::offline::lowering::Value;
 use jumar_types::dtype::DataType;
 use jumar_types::{ErrorKind, Result};
 

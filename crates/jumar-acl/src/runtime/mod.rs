@@ -13,6 +13,7 @@ pub mod peer;
 pub mod platform;
 pub mod random;
 pub mod rtc;
+pub mod rts;
 pub mod snapshot;
 pub mod stream;
 pub mod value_sync;

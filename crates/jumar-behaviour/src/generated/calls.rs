@@ -820,6 +820,7 @@ calls! { w;
     aclrtcDestroyProg in rtc(prog: variable(0)) -> (prog: out(0)) status;
     aclrtcGetBinDataSize in rtc(prog: plain(0)) -> (binDataSizeRet: out(1)) status;
     aclrtcGetCompileLogSize in rtc(prog: plain(0)) -> (logSizeRet: out(1)) status;
+    mmGetTid in rts() -> () value(0_i64);
     aclopSetModelDir in single_op(modelDir: text(0)) -> () status;
     aclopLoad in single_op(model: slice(0, w.count::<usize>(1)), modelSize: plain(1)) -> () status;
     aclopCreateAttr in single_op() -> () value(0_i64);

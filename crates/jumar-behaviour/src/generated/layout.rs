@@ -361,6 +361,7 @@ structures! {
     hi_venc_h265_vui 32 { 0 "vui_aspect_ratio": "hi_venc_vui_aspect_ratio" [], 8 "vui_time_info": "hi_venc_h265_vui_time_info" [], 24 "vui_video_signal": "hi_venc_vui_video_signal" [], 31 "vui_bitstream_restric": "hi_venc_vui_bitstream_restric" [] }
     hi_vpc_histogram_config 3072 { 0 "histogram_y_or_r": "hi_u32" [256], 1024 "histogram_u_or_g": "hi_u32" [256], 2048 "histogram_v_or_b": "hi_u32" [256] }
     hi_vpc_lut_remap 768 { 0 "map_value_y_or_r": "hi_u8" [256], 256 "map_value_u_or_g": "hi_u8" [256], 512 "map_value_v_or_b": "hi_u8" [256] }
+    rtDevBinary_t 24 { 0 "magic": "uint32_t" [], 4 "version": "uint32_t" [], 8 "data": "void *" [], 16 "length": "uint64_t" [] }
 }
 
 structure!(aclrtMemManagedLocation { r#type, id });
@@ -1407,4 +1408,10 @@ structure!(hi_vpc_lut_remap {
     map_value_y_or_r,
     map_value_u_or_g,
     map_value_v_or_b
+});
+structure!(rtDevBinary_t {
+    magic,
+    version,
+    data,
+    length
 });

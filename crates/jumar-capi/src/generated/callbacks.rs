@@ -66,3 +66,5 @@ pub type msptiBuffersCallbackRequestFunc =
     Option<unsafe extern "C" fn(*mut *mut u8, *mut usize, *mut usize)>;
 /// C function type `msptiBuffersCallbackCompleteFunc`.
 pub type msptiBuffersCallbackCompleteFunc = Option<unsafe extern "C" fn(*mut u8, usize, usize)>;
+/// C function type `rtStreamStateCallback`.
+pub type rtStreamStateCallback = Option<unsafe extern "C" fn(*mut c_void, u8)>;

@@ -41,1061 +41,1066 @@ operator! { 27 aclnnAddMatMatElementsPlus aclnnAddMatMatElementsPlusGetWorkspace
 operator! { 28 aclnnAddN aclnnAddNGetWorkspaceSize (a0: P, a1: P) }
 operator! { 29 aclnnAddRelu aclnnAddReluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
 operator! { 30 aclnnAddRmsNorm aclnnAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P, a6: P) }
-operator! { 31 aclnnAddRmsNormCast aclnnAddRmsNormCastGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P, a6: P, a7: P) }
-operator! { 32 aclnnAddRmsNormDynamicMxQuant aclnnAddRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: i64, a8: Bool, a9: P, a10: P, a11: P, a12: P) }
-operator! { 33 aclnnAddRmsNormDynamicQuant aclnnAddRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 34 aclnnAddRmsNormDynamicQuantV2 aclnnAddRmsNormDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P) }
-operator! { 35 aclnnAddRmsNormQuant aclnnAddRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: Bool, a10: P, a11: P, a12: P) }
-operator! { 36 aclnnAddRmsNormQuantV2 aclnnAddRmsNormQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: f64, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
-operator! { 37 aclnnAddV3 aclnnAddV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 38 aclnnAddbmm aclnnAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 39 aclnnAddcdiv aclnnAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 40 aclnnAddcmul aclnnAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 41 aclnnAddmm aclnnAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 42 aclnnAddmmWeightNz aclnnAddmmWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 43 aclnnAddmv aclnnAddmvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 44 aclnnAddr aclnnAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 45 aclnnAddrV2 aclnnAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 46 aclnnAdds aclnnAddsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 47 aclnnAdvanceStep aclnnAdvanceStepGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64) }
-operator! { 48 aclnnAdvanceStepV2 aclnnAdvanceStepV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64) }
-operator! { 49 aclnnAffineGrid aclnnAffineGridGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 50 aclnnAll aclnnAllGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 51 aclnnAllFinite aclnnAllFiniteGetWorkspaceSize (a0: P, a1: P) }
-operator! { 52 aclnnAllGatherMatmul aclnnAllGatherMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P) }
-operator! { 53 aclnnAlltoAllAllGatherBatchMatMul aclnnAlltoAllAllGatherBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P) }
-operator! { 54 aclnnAlltoAllvGroupedMatMul aclnnAlltoAllvGroupedMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: Bool, a13: P, a14: P, a15: P) }
-operator! { 55 aclnnAmax aclnnAmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 56 aclnnAmin aclnnAminGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 57 aclnnAminmax aclnnAminmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: P) }
-operator! { 58 aclnnAminmaxAll aclnnAminmaxAllGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 59 aclnnAminmaxDim aclnnAminmaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 60 aclnnAmpUpdateScale aclnnAmpUpdateScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: i64, a6: P, a7: P) }
-operator! { 61 aclnnAngleV2 aclnnAngleV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 62 aclnnAntiMxQuant aclnnAntiMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 63 aclnnAny aclnnAnyGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 64 aclnnApplyAdadelta aclnnApplyAdadeltaGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 65 aclnnApplyAdam aclnnApplyAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool) }
-operator! { 66 aclnnApplyAdamD aclnnApplyAdamDGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P, a14: P) }
-operator! { 67 aclnnApplyAdamW aclnnApplyAdamWGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: Bool, a13: Bool) }
-operator! { 68 aclnnApplyAdamWQuant aclnnApplyAdamWQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f64, a10: f64, a11: f64, a12: f64, a13: f64, a14: f64, a15: P, a16: i64) }
-operator! { 69 aclnnApplyAdamWV2 aclnnApplyAdamWV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f32, a7: f32, a8: f32, a9: f32, a10: f32, a11: Bool, a12: Bool) }
-operator! { 70 aclnnApplyAdamax aclnnApplyAdamaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
-operator! { 71 aclnnApplyFtrl aclnnApplyFtrlGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool) }
-operator! { 72 aclnnApplyFusedEmaAdam aclnnApplyFusedEmaAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: f64, a8: f64, a9: f64, a10: f64, a11: i64, a12: Bool, a13: f64) }
-operator! { 73 aclnnApplyGradientDescent aclnnApplyGradientDescentGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 74 aclnnApplyRotaryPosEmb aclnnApplyRotaryPosEmbGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 75 aclnnApplyRotaryPosEmbV2 aclnnApplyRotaryPosEmbV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 76 aclnnApplyTopKTopP aclnnApplyTopKTopPGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 77 aclnnApproximateEqual aclnnApproximateEqualGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 78 aclnnArange aclnnArangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 79 aclnnArgMax aclnnArgMaxGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
-operator! { 80 aclnnArgMin aclnnArgMinGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
-operator! { 81 aclnnArgsort aclnnArgsortGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
-operator! { 82 aclnnAsStrided aclnnAsStridedGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 83 aclnnAscendAntiQuant aclnnAscendAntiQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 84 aclnnAscendQuant aclnnAscendQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: P) }
-operator! { 85 aclnnAscendQuantV3 aclnnAscendQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: i32, a7: P) }
-operator! { 86 aclnnAsin aclnnAsinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 87 aclnnAsinWithAgent aclnnAsinWithAgentGetWorkspaceSize (a0: P, a1: P) }
-operator! { 88 aclnnAsinh aclnnAsinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 89 aclnnAsinhGrad aclnnAsinhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 90 aclnnAsinhV2 aclnnAsinhV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 91 aclnnAsinhWithAgent aclnnAsinhWithAgentGetWorkspaceSize (a0: P, a1: P) }
-operator! { 92 aclnnAssignSub aclnnAssignSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 93 aclnnAtan aclnnAtanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 94 aclnnAtan2 aclnnAtan2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 95 aclnnAtanGrad aclnnAtanGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 96 aclnnAtanh aclnnAtanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 97 aclnnAttentionUpdate aclnnAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 98 aclnnAvgPool2d aclnnAvgPool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: i8, a8: P) }
-operator! { 99 aclnnAvgPool2dBackward aclnnAvgPool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: i8, a9: P) }
-operator! { 100 aclnnAvgPool3d aclnnAvgPool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: P) }
-operator! { 101 aclnnAvgPool3dBackward aclnnAvgPool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P) }
-operator! { 102 aclnnAxpyV2 aclnnAxpyV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 103 aclnnBackgroundReplace aclnnBackgroundReplaceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 104 aclnnBaddbmm aclnnBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
-operator! { 105 aclnnBatchMatMul aclnnBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 106 aclnnBatchMatMulReduceScatterAlltoAll aclnnBatchMatMulReduceScatterAlltoAllGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
-operator! { 107 aclnnBatchMatMulWeightNz aclnnBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 108 aclnnBatchMatmulQuant aclnnBatchMatmulQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
-operator! { 109 aclnnBatchNorm aclnnBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: f64, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 110 aclnnBatchNormBackward aclnnBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 111 aclnnBatchNormElemt aclnnBatchNormElemtGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
-operator! { 112 aclnnBatchNormElemtBackward aclnnBatchNormElemtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 113 aclnnBatchNormGatherStatsWithCounts aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: f64, a7: P, a8: P, a9: P) }
-operator! { 114 aclnnBatchNormReduce aclnnBatchNormReduceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 115 aclnnBatchNormReduceBackward aclnnBatchNormReduceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 116 aclnnBatchNormStats aclnnBatchNormStatsGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P) }
-operator! { 117 aclnnBernoulli aclnnBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 118 aclnnBernoulliTensor aclnnBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 119 aclnnBiasAdd aclnnBiasAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 120 aclnnBidirectionLSTM aclnnBidirectionLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: Bool, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
-operator! { 121 aclnnBidirectionLSTMV2 aclnnBidirectionLSTMV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: Bool, a14: Bool, a15: Bool, a16: Bool, a17: P, a18: P, a19: P) }
-operator! { 122 aclnnBinaryCrossEntropy aclnnBinaryCrossEntropyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 123 aclnnBinaryCrossEntropyBackward aclnnBinaryCrossEntropyBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 124 aclnnBinaryCrossEntropyWithLogits aclnnBinaryCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 125 aclnnBinaryCrossEntropyWithLogitsBackward aclnnBinaryCrossEntropyWithLogitsBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 126 aclnnBinaryCrossEntropyWithLogitsTargetBackward aclnnBinaryCrossEntropyWithLogitsTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 127 aclnnBincount aclnnBincountGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 128 aclnnBitwiseAndScalar aclnnBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 129 aclnnBitwiseAndTensor aclnnBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 130 aclnnBitwiseAndTensorOut aclnnBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 131 aclnnBitwiseNot aclnnBitwiseNotGetWorkspaceSize (a0: P, a1: P) }
-operator! { 132 aclnnBitwiseOrScalar aclnnBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 133 aclnnBitwiseOrTensor aclnnBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 134 aclnnBitwiseXorScalar aclnnBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 135 aclnnBitwiseXorTensor aclnnBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 136 aclnnBlendImagesCustom aclnnBlendImagesCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 137 aclnnBucketize aclnnBucketizeGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 138 aclnnCIoU aclnnCIoUGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
-operator! { 139 aclnnCast aclnnCastGetWorkspaceSize (a0: P, a1: i32, a2: P) }
-operator! { 140 aclnnCastV3 aclnnCastV3GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 141 aclnnCat aclnnCatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 142 aclnnCdist aclnnCdistGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: i64, a4: P) }
-operator! { 143 aclnnCdistBackward aclnnCdistBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: P) }
-operator! { 144 aclnnCeil aclnnCeilGetWorkspaceSize (a0: P, a1: P) }
-operator! { 145 aclnnCelu aclnnCeluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 146 aclnnChamferDistanceBackward aclnnChamferDistanceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 147 aclnnChannelShuffle aclnnChannelShuffleGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 148 aclnnChunkCat aclnnChunkCatGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 149 aclnnCircularPad2d aclnnCircularPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 150 aclnnCircularPad2dBackward aclnnCircularPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 151 aclnnCircularPad3d aclnnCircularPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 152 aclnnCircularPad3dBackward aclnnCircularPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 153 aclnnClamp aclnnClampGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 154 aclnnClampMax aclnnClampMaxGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 155 aclnnClampMaxTensor aclnnClampMaxTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 156 aclnnClampMin aclnnClampMinGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 157 aclnnClampMinTensor aclnnClampMinTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 158 aclnnClampTensor aclnnClampTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 159 aclnnClippedSwiglu aclnnClippedSwigluGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: P) }
-operator! { 160 aclnnClippedSwigluGrad aclnnClippedSwigluGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: f64, a7: Bool, a8: P) }
-operator! { 161 aclnnClippedSwigluV2 aclnnClippedSwigluV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: i64, a8: P) }
-operator! { 162 aclnnCoalesceSparse aclnnCoalesceSparseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 163 aclnnComplex aclnnComplexGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 164 aclnnConfusionTranspose aclnnConfusionTransposeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 165 aclnnConstantPadNd aclnnConstantPadNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 166 aclnnConvDepthwise2d aclnnConvDepthwise2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i8) }
-operator! { 167 aclnnConvTbc aclnnConvTbcGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i8) }
-operator! { 168 aclnnConvTbcBackward aclnnConvTbcBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i8, a6: P, a7: P, a8: P) }
-operator! { 169 aclnnConvertWeightToINT4Pack aclnnConvertWeightToINT4PackGetWorkspaceSize (a0: P, a1: P) }
-operator! { 170 aclnnConvolution aclnnConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: P, a8: i64, a9: P, a10: i8) }
-operator! { 171 aclnnConvolutionBackward aclnnConvolutionBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i32, a10: P, a11: i8, a12: P, a13: P, a14: P) }
-operator! { 172 aclnnCos aclnnCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 173 aclnnCosh aclnnCoshGetWorkspaceSize (a0: P, a1: P) }
-operator! { 174 aclnnCrossEntropyLoss aclnnCrossEntropyLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: f64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 175 aclnnCrossEntropyLossGrad aclnnCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: f64, a10: P) }
-operator! { 176 aclnnCrossEntropySumExpAndIndexLogit aclnnCrossEntropySumExpAndIndexLogitGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 177 aclnnCtcLoss aclnnCtcLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: Bool, a6: P, a7: P) }
-operator! { 178 aclnnCtcLossBackward aclnnCtcLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: Bool, a9: P) }
-operator! { 179 aclnnCummax aclnnCummaxGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 180 aclnnCummin aclnnCumminGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 181 aclnnCumprod aclnnCumprodGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 182 aclnnCumsum aclnnCumsumGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
-operator! { 183 aclnnCumsumV2 aclnnCumsumV2GetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: Bool, a4: P) }
-operator! { 184 aclnnDataFormatDimMap aclnnDataFormatDimMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 185 aclnnDeepNorm aclnnDeepNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
-operator! { 186 aclnnDeepNormGrad aclnnDeepNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 187 aclnnDeformableConv2d aclnnDeformableConv2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: Bool, a11: P, a12: P) }
-operator! { 188 aclnnDeformableConv2dBackward aclnnDeformableConv2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: Bool, a12: P, a13: P, a14: P, a15: P) }
-operator! { 189 aclnnDequantBias aclnnDequantBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 190 aclnnDequantRopeQuantKvcache aclnnDequantRopeQuantKvcacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: Bool, a17: P, a18: P, a19: P, a20: P) }
-operator! { 191 aclnnDequantSituQuant aclnnDequantSituQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f32, a8: f32, a9: Bool, a10: P, a11: P, a12: P) }
-operator! { 192 aclnnDequantSwigluQuant aclnnDequantSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P, a10: P) }
-operator! { 193 aclnnDequantSwigluQuantV2 aclnnDequantSwigluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i64, a10: P, a11: i64, a12: i64, a13: f64, a14: f64, a15: f64, a16: P, a17: P) }
-operator! { 194 aclnnDiag aclnnDiagGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 195 aclnnDiagFlat aclnnDiagFlatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 196 aclnnDiagPart aclnnDiagPartGetWorkspaceSize (a0: P, a1: P) }
-operator! { 197 aclnnDigamma aclnnDigammaGetWorkspaceSize (a0: P, a1: P) }
-operator! { 198 aclnnDistributeBarrier aclnnDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: i64) }
-operator! { 199 aclnnDistributeBarrierV2 aclnnDistributeBarrierV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 200 aclnnDiv aclnnDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 201 aclnnDivMod aclnnDivModGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 202 aclnnDivMods aclnnDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
-operator! { 203 aclnnDivV3 aclnnDivV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 204 aclnnDivs aclnnDivsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 205 aclnnDot aclnnDotGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 206 aclnnDropout aclnnDropoutGetWorkspaceSize (a0: P, a1: f64, a2: Bool, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 207 aclnnDropoutBackward aclnnDropoutBackwardGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 208 aclnnDropoutDoMask aclnnDropoutDoMaskGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 209 aclnnDropoutGenMask aclnnDropoutGenMaskGetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: P) }
-operator! { 210 aclnnDropoutGenMaskV2 aclnnDropoutGenMaskV2GetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: i32, a5: P) }
-operator! { 211 aclnnDropoutGenMaskV2Tensor aclnnDropoutGenMaskV2TensorGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P, a4: i64, a5: i32, a6: P) }
-operator! { 212 aclnnDropoutV3 aclnnDropoutV3GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 213 aclnnDropoutV3Grad aclnnDropoutV3GradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 214 aclnnDualLevelQuantMatmulWeightNz aclnnDualLevelQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: Bool, a9: i64, a10: i64, a11: P) }
-operator! { 215 aclnnDynamicBlockMxQuant aclnnDynamicBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 216 aclnnDynamicBlockQuant aclnnDynamicBlockQuantGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 217 aclnnDynamicBlockQuantV2 aclnnDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 218 aclnnDynamicDualLevelMxQuant aclnnDynamicDualLevelMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P) }
-operator! { 219 aclnnDynamicMxQuant aclnnDynamicMxQuantGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 220 aclnnDynamicMxQuantV2 aclnnDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 221 aclnnDynamicMxQuantV3 aclnnDynamicMxQuantV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: f64, a8: P, a9: P) }
-operator! { 222 aclnnDynamicMxQuantWithDualAxis aclnnDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P, a5: P, a6: P, a7: P) }
-operator! { 223 aclnnDynamicMxQuantWithDualAxisV2 aclnnDynamicMxQuantWithDualAxisV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P, a8: P) }
-operator! { 224 aclnnDynamicQuant aclnnDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 225 aclnnDynamicQuantV2 aclnnDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 226 aclnnDynamicQuantV3 aclnnDynamicQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P, a8: P) }
-operator! { 227 aclnnDynamicQuantV4 aclnnDynamicQuantV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: f32, a7: P, a8: P, a9: P) }
-operator! { 228 aclnnEinsum aclnnEinsumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 229 aclnnElasticReceivableInfoCollect aclnnElasticReceivableInfoCollectGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 230 aclnnElasticReceivableTest aclnnElasticReceivableTestGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 231 aclnnElu aclnnEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 232 aclnnEluBackward aclnnEluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P) }
-operator! { 233 aclnnEluV2 aclnnEluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 234 aclnnEmbedding aclnnEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 235 aclnnEmbeddingBag aclnnEmbeddingBagGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i64, a5: Bool, a6: P, a7: Bool, a8: i64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 236 aclnnEmbeddingDenseBackward aclnnEmbeddingDenseBackwardGetWorkspaceSize (a0: P, a1: P, a2: u64, a3: u64, a4: Bool, a5: P) }
-operator! { 237 aclnnEmbeddingDenseGrad aclnnEmbeddingDenseGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 238 aclnnEmbeddingRenorm aclnnEmbeddingRenormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64) }
-operator! { 239 aclnnEqScalar aclnnEqScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 240 aclnnEqTensor aclnnEqTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 241 aclnnEqual aclnnEqualGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 242 aclnnErf aclnnErfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 243 aclnnErfc aclnnErfcGetWorkspaceSize (a0: P, a1: P) }
-operator! { 244 aclnnErfinv aclnnErfinvGetWorkspaceSize (a0: P, a1: P) }
-operator! { 245 aclnnExp aclnnExpGetWorkspaceSize (a0: P, a1: P) }
-operator! { 246 aclnnExp2 aclnnExp2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 247 aclnnExpSegsum aclnnExpSegsumGetWorkspaceSize (a0: P, a1: P) }
-operator! { 248 aclnnExpSegsumBackward aclnnExpSegsumBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 249 aclnnExpand aclnnExpandGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 250 aclnnExpandIntoJaggedPermute aclnnExpandIntoJaggedPermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 251 aclnnExpandv aclnnExpandvGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 252 aclnnExpm1 aclnnExpm1GetWorkspaceSize (a0: P, a1: P) }
-operator! { 253 aclnnEye aclnnEyeGetWorkspaceSize (a0: i64, a1: i64, a2: P) }
-operator! { 254 aclnnFFN aclnnFFNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: P) }
-operator! { 255 aclnnFFNV2 aclnnFFNV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
-operator! { 256 aclnnFFNV3 aclnnFFNV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
-operator! { 257 aclnnFakeQuantPerChannelAffineCachemask aclnnFakeQuantPerChannelAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 258 aclnnFakeQuantPerTensorAffineCachemask aclnnFakeQuantPerTensorAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 259 aclnnFastBatchNormBackward aclnnFastBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: i32, a11: P, a12: P, a13: P) }
-operator! { 260 aclnnFastGelu aclnnFastGeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 261 aclnnFastGeluBackward aclnnFastGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 262 aclnnFastGeluV2 aclnnFastGeluV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 263 aclnnFastLayerNorm aclnnFastLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 264 aclnnFatreluMul aclnnFatreluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 265 aclnnFlashAttentionScore aclnnFlashAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: i64, a11: i64, a12: i64, a13: P, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 266 aclnnFlashAttentionScoreGrad aclnnFlashAttentionScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: f64, a14: f64, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 267 aclnnFlashAttentionScoreGradV2 aclnnFlashAttentionScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: i64, a24: P, a25: P, a26: P, a27: P) }
-operator! { 268 aclnnFlashAttentionScoreV2 aclnnFlashAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: P, a20: P, a21: P, a22: P) }
-operator! { 269 aclnnFlashAttentionUnpaddingScoreGrad aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
-operator! { 270 aclnnFlashAttentionUnpaddingScoreGradV2 aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: f64, a18: f64, a19: i64, a20: i64, a21: i64, a22: P, a23: i64, a24: i64, a25: i64, a26: P, a27: P, a28: P, a29: P) }
-operator! { 271 aclnnFlashAttentionUnpaddingScoreGradV3 aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: i64, a22: i64, a23: i64, a24: P, a25: i64, a26: i64, a27: i64, a28: P, a29: P, a30: P, a31: P, a32: P, a33: P) }
-operator! { 272 aclnnFlashAttentionUnpaddingScoreGradV4 aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P) }
-operator! { 273 aclnnFlashAttentionVarLenScore aclnnFlashAttentionVarLenScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P) }
-operator! { 274 aclnnFlashAttentionVarLenScoreV2 aclnnFlashAttentionVarLenScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: f64, a14: i64, a15: i64, a16: i64, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 275 aclnnFlashAttentionVarLenScoreV3 aclnnFlashAttentionVarLenScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: f64, a15: f64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
-operator! { 276 aclnnFlashAttentionVarLenScoreV4 aclnnFlashAttentionVarLenScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P) }
-operator! { 277 aclnnFlatQuant aclnnFlatQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P) }
-operator! { 278 aclnnFlatQuantV2 aclnnFlatQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P) }
-operator! { 279 aclnnFlatQuantV3 aclnnFlatQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: i64, a7: P, a8: P) }
-operator! { 280 aclnnFlatten aclnnFlattenGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 281 aclnnFlip aclnnFlipGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 282 aclnnFloor aclnnFloorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 283 aclnnFloorDiv aclnnFloorDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 284 aclnnFloorDivide aclnnFloorDivideGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 285 aclnnFloorDivides aclnnFloorDividesGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 286 aclnnFmodScalar aclnnFmodScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 287 aclnnFmodTensor aclnnFmodTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 288 aclnnForeachACosInplace aclnnForeachACosInplaceGetWorkspaceSize (a0: P) }
-operator! { 289 aclnnForeachAbs aclnnForeachAbsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 290 aclnnForeachAcos aclnnForeachAcosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 291 aclnnForeachAddList aclnnForeachAddListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 292 aclnnForeachAddListInplace aclnnForeachAddListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 293 aclnnForeachAddListV2 aclnnForeachAddListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 294 aclnnForeachAddScalar aclnnForeachAddScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 295 aclnnForeachAddScalarList aclnnForeachAddScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 296 aclnnForeachAddScalarV2 aclnnForeachAddScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 297 aclnnForeachAddcdivList aclnnForeachAddcdivListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 298 aclnnForeachAddcdivScalar aclnnForeachAddcdivScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 299 aclnnForeachAddcdivScalarList aclnnForeachAddcdivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 300 aclnnForeachAddcdivScalarV2 aclnnForeachAddcdivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 301 aclnnForeachAddcmulList aclnnForeachAddcmulListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 302 aclnnForeachAddcmulScalar aclnnForeachAddcmulScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 303 aclnnForeachAddcmulScalarList aclnnForeachAddcmulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 304 aclnnForeachAddcmulScalarV2 aclnnForeachAddcmulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 305 aclnnForeachAsin aclnnForeachAsinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 306 aclnnForeachAtan aclnnForeachAtanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 307 aclnnForeachCopy aclnnForeachCopyGetWorkspaceSize (a0: P, a1: P) }
-operator! { 308 aclnnForeachCos aclnnForeachCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 309 aclnnForeachCosh aclnnForeachCoshGetWorkspaceSize (a0: P, a1: P) }
-operator! { 310 aclnnForeachDivList aclnnForeachDivListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 311 aclnnForeachDivListInplace aclnnForeachDivListInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 312 aclnnForeachDivScalar aclnnForeachDivScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 313 aclnnForeachDivScalarList aclnnForeachDivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 314 aclnnForeachDivScalarV2 aclnnForeachDivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 315 aclnnForeachErf aclnnForeachErfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 316 aclnnForeachErfc aclnnForeachErfcGetWorkspaceSize (a0: P, a1: P) }
-operator! { 317 aclnnForeachExp aclnnForeachExpGetWorkspaceSize (a0: P, a1: P) }
-operator! { 318 aclnnForeachExpm1 aclnnForeachExpm1GetWorkspaceSize (a0: P, a1: P) }
-operator! { 319 aclnnForeachLerpList aclnnForeachLerpListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 320 aclnnForeachLerpScalar aclnnForeachLerpScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 321 aclnnForeachLog aclnnForeachLogGetWorkspaceSize (a0: P, a1: P) }
-operator! { 322 aclnnForeachLog10 aclnnForeachLog10GetWorkspaceSize (a0: P, a1: P) }
-operator! { 323 aclnnForeachLog1p aclnnForeachLog1pGetWorkspaceSize (a0: P, a1: P) }
-operator! { 324 aclnnForeachLog2 aclnnForeachLog2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 325 aclnnForeachLogInplace aclnnForeachLogInplaceGetWorkspaceSize (a0: P) }
-operator! { 326 aclnnForeachMaximumList aclnnForeachMaximumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 327 aclnnForeachMaximumScalar aclnnForeachMaximumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 328 aclnnForeachMaximumScalarList aclnnForeachMaximumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 329 aclnnForeachMaximumScalarV2 aclnnForeachMaximumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 330 aclnnForeachMinimumList aclnnForeachMinimumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 331 aclnnForeachMinimumScalar aclnnForeachMinimumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 332 aclnnForeachMinimumScalarList aclnnForeachMinimumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 333 aclnnForeachMinimumScalarV2 aclnnForeachMinimumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 334 aclnnForeachMulList aclnnForeachMulListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 335 aclnnForeachMulListInplace aclnnForeachMulListInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 336 aclnnForeachMulScalar aclnnForeachMulScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 337 aclnnForeachMulScalarInplace aclnnForeachMulScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 338 aclnnForeachMulScalarList aclnnForeachMulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 339 aclnnForeachMulScalarV2 aclnnForeachMulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 340 aclnnForeachNeg aclnnForeachNegGetWorkspaceSize (a0: P, a1: P) }
-operator! { 341 aclnnForeachNonFiniteCheckAndUnscale aclnnForeachNonFiniteCheckAndUnscaleGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 342 aclnnForeachNorm aclnnForeachNormGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 343 aclnnForeachPowList aclnnForeachPowListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 344 aclnnForeachPowScalar aclnnForeachPowScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 345 aclnnForeachPowScalarAndTensor aclnnForeachPowScalarAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 346 aclnnForeachPowScalarList aclnnForeachPowScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 347 aclnnForeachPowScalarV2 aclnnForeachPowScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 348 aclnnForeachReciprocal aclnnForeachReciprocalGetWorkspaceSize (a0: P, a1: P) }
-operator! { 349 aclnnForeachRoundOffNumber aclnnForeachRoundOffNumberGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 350 aclnnForeachRoundOffNumberV2 aclnnForeachRoundOffNumberV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 351 aclnnForeachSigmoid aclnnForeachSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 352 aclnnForeachSign aclnnForeachSignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 353 aclnnForeachSin aclnnForeachSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 354 aclnnForeachSinh aclnnForeachSinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 355 aclnnForeachSqrt aclnnForeachSqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 356 aclnnForeachSubList aclnnForeachSubListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 357 aclnnForeachSubListInplace aclnnForeachSubListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 358 aclnnForeachSubListV2 aclnnForeachSubListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 359 aclnnForeachSubScalar aclnnForeachSubScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 360 aclnnForeachSubScalarInplace aclnnForeachSubScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 361 aclnnForeachSubScalarList aclnnForeachSubScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 362 aclnnForeachSubScalarV2 aclnnForeachSubScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 363 aclnnForeachTan aclnnForeachTanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 364 aclnnForeachTanh aclnnForeachTanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 365 aclnnForeachZeroInplace aclnnForeachZeroInplaceGetWorkspaceSize (a0: P) }
-operator! { 366 aclnnFrac aclnnFracGetWorkspaceSize (a0: P, a1: P) }
-operator! { 367 aclnnFresnelCos aclnnFresnelCosGetWorkspaceSize (a0: P, a1: P) }
-operator! { 368 aclnnFresnelSin aclnnFresnelSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 369 aclnnFusedAdamw aclnnFusedAdamwGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: f64, a11: f64, a12: f64, a13: Bool, a14: Bool) }
-operator! { 370 aclnnFusedAddRmsNorm aclnnFusedAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 371 aclnnFusedBiasLeakyRelu aclnnFusedBiasLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
-operator! { 372 aclnnFusedCrossEntropyLossWithMaxSum aclnnFusedCrossEntropyLossWithMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 373 aclnnFusedInferAttentionScore aclnnFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: i64, a18: f64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: Bool, a28: P, a29: P) }
-operator! { 374 aclnnFusedInferAttentionScoreV2 aclnnFusedInferAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: i64, a25: f64, a26: i64, a27: i64, a28: P, a29: i64, a30: i64, a31: i64, a32: i64, a33: i64, a34: Bool, a35: i64, a36: i64, a37: P, a38: P) }
-operator! { 375 aclnnFusedInferAttentionScoreV3 aclnnFusedInferAttentionScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: i64, a28: f64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: i64, a36: i64, a37: Bool, a38: i64, a39: i64, a40: P, a41: P) }
-operator! { 376 aclnnFusedInferAttentionScoreV4 aclnnFusedInferAttentionScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: i64, a30: f64, a31: i64, a32: i64, a33: P, a34: i64, a35: i64, a36: i64, a37: i64, a38: i64, a39: Bool, a40: i64, a41: i64, a42: i64, a43: P, a44: P) }
-operator! { 377 aclnnFusedLinearCrossEntropyLossGrad aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 378 aclnnFusedLinearOnlineMaxSum aclnnFusedLinearOnlineMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 379 aclnnFusedMatmul aclnnFusedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8, a6: P) }
-operator! { 380 aclnnFusedMatmulGelu aclnnFusedMatmulGeluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 381 aclnnFusedMulAddN aclnnFusedMulAddNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 382 aclnnFusedPatchMlp aclnnFusedPatchMlpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 383 aclnnFusedQuantMatmul aclnnFusedQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
-operator! { 384 aclnnFusedQuantMatmulWeightNz aclnnFusedQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
-operator! { 385 aclnnFusedSgd aclnnFusedSgdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: f32, a6: f32, a7: f32, a8: Bool, a9: Bool, a10: Bool) }
-operator! { 386 aclnnGRU aclnnGRUGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P) }
-operator! { 387 aclnnGRUBackward aclnnGRUBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: i64, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
-operator! { 388 aclnnGather aclnnGatherGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 389 aclnnGatherNd aclnnGatherNdGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 390 aclnnGatherV2 aclnnGatherV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 391 aclnnGatherV3 aclnnGatherV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: P) }
-operator! { 392 aclnnGaussianBlur aclnnGaussianBlurGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: i64, a5: P) [P, P, f64, f64, i64, P] }
-operator! { 393 aclnnGaussianNllLoss aclnnGaussianNllLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P, a6: P) }
-operator! { 394 aclnnGaussianNllLossGrad aclnnGaussianNllLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: f32, a6: P, a7: P, a8: P) }
-operator! { 395 aclnnGcd aclnnGcdGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 396 aclnnGeGlu aclnnGeGluGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P) }
-operator! { 397 aclnnGeGluBackward aclnnGeGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P) }
-operator! { 398 aclnnGeGluV3 aclnnGeGluV3GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 399 aclnnGeGluV3Backward aclnnGeGluV3BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
-operator! { 400 aclnnGeScalar aclnnGeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 401 aclnnGeTensor aclnnGeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 402 aclnnGelu aclnnGeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 403 aclnnGeluBackward aclnnGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 404 aclnnGeluBackwardV2 aclnnGeluBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 405 aclnnGeluMul aclnnGeluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 406 aclnnGeluQuant aclnnGeluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
-operator! { 407 aclnnGeluV2 aclnnGeluV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 408 aclnnGemm aclnnGemmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: f32, a5: i64, a6: i64, a7: P, a8: i8) }
-operator! { 409 aclnnGemmaRmsNorm aclnnGemmaRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 410 aclnnGer aclnnGerGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 411 aclnnGlobalAveragePool aclnnGlobalAveragePoolGetWorkspaceSize (a0: P, a1: P) }
-operator! { 412 aclnnGlobalMaxPool aclnnGlobalMaxPoolGetWorkspaceSize (a0: P, a1: P) }
-operator! { 413 aclnnGlu aclnnGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 414 aclnnGluBackward aclnnGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 415 aclnnGridSampler2D aclnnGridSampler2DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 416 aclnnGridSampler2DBackward aclnnGridSampler2DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 417 aclnnGridSampler3D aclnnGridSampler3DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
-operator! { 418 aclnnGridSampler3DBackward aclnnGridSampler3DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 419 aclnnGroupNorm aclnnGroupNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 420 aclnnGroupNormBackward aclnnGroupNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P, a12: P) }
-operator! { 421 aclnnGroupNormSilu aclnnGroupNormSiluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 422 aclnnGroupNormSiluQuant aclnnGroupNormSiluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: Bool, a7: P, a8: P, a9: P) }
-operator! { 423 aclnnGroupNormSiluV2 aclnnGroupNormSiluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 424 aclnnGroupNormSwish aclnnGroupNormSwishGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: f64, a6: Bool, a7: f64, a8: P, a9: P, a10: P) }
-operator! { 425 aclnnGroupNormSwishGrad aclnnGroupNormSwishGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: f64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P) }
-operator! { 426 aclnnGroupNormalizationGrad aclnnGroupNormalizationGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 427 aclnnGroupQuant aclnnGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: P) }
-operator! { 428 aclnnGroupedBiasAddGrad aclnnGroupedBiasAddGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 429 aclnnGroupedBiasAddGradV2 aclnnGroupedBiasAddGradV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 430 aclnnGroupedDynamicBlockQuant aclnnGroupedDynamicBlockQuantGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 431 aclnnGroupedDynamicBlockQuantV2 aclnnGroupedDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: f64, a9: P, a10: P) }
-operator! { 432 aclnnGroupedDynamicMxQuant aclnnGroupedDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 433 aclnnGroupedDynamicMxQuantV2 aclnnGroupedDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
-operator! { 434 aclnnGroupedDynamicMxQuantWithDualAxis aclnnGroupedDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: P, a7: P, a8: P, a9: P) }
-operator! { 435 aclnnGroupedMatMulAllReduce aclnnGroupedMatMulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
-operator! { 436 aclnnGroupedMatMulAlltoAllv aclnnGroupedMatMulAlltoAllvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P) }
-operator! { 437 aclnnGroupedMatmul aclnnGroupedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: P) }
-operator! { 438 aclnnGroupedMatmulAdd aclnnGroupedMatmulAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64) }
-operator! { 439 aclnnGroupedMatmulFinalizeRouting aclnnGroupedMatmulFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 440 aclnnGroupedMatmulFinalizeRoutingV2 aclnnGroupedMatmulFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P) }
-operator! { 441 aclnnGroupedMatmulFinalizeRoutingV3 aclnnGroupedMatmulFinalizeRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
-operator! { 442 aclnnGroupedMatmulFinalizeRoutingWeightNz aclnnGroupedMatmulFinalizeRoutingWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 443 aclnnGroupedMatmulFinalizeRoutingWeightNzV2 aclnnGroupedMatmulFinalizeRoutingWeightNzV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
-operator! { 444 aclnnGroupedMatmulSwigluQuant aclnnGroupedMatmulSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 445 aclnnGroupedMatmulSwigluQuantWeightNZ aclnnGroupedMatmulSwigluQuantWeightNZGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 446 aclnnGroupedMatmulV2 aclnnGroupedMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 447 aclnnGroupedMatmulV3 aclnnGroupedMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 448 aclnnGroupedMatmulV4 aclnnGroupedMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P) }
-operator! { 449 aclnnGroupedMatmulV5 aclnnGroupedMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 450 aclnnGroupedMatmulWeightNz aclnnGroupedMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: P, a19: P, a20: P) }
-operator! { 451 aclnnGroupedQuantMax aclnnGroupedQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P) }
-operator! { 452 aclnnGtScalar aclnnGtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 453 aclnnGtTensor aclnnGtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 454 aclnnHardShrink aclnnHardShrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 455 aclnnHardshrink aclnnHardshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 456 aclnnHardshrinkBackward aclnnHardshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 457 aclnnHardsigmoid aclnnHardsigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 458 aclnnHardsigmoidBackward aclnnHardsigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 459 aclnnHardsigmoidV2 aclnnHardsigmoidV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 460 aclnnHardswish aclnnHardswishGetWorkspaceSize (a0: P, a1: P) }
-operator! { 461 aclnnHardswishBackward aclnnHardswishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 462 aclnnHardswishBackwardV2 aclnnHardswishBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 463 aclnnHardtanh aclnnHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 464 aclnnHardtanhBackward aclnnHardtanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 465 aclnnHeaviside aclnnHeavisideGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 466 aclnnHingeEmbeddingLoss aclnnHingeEmbeddingLossGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 467 aclnnHingeLoss aclnnHingeLossGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 468 aclnnHingeLossGrad aclnnHingeLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 469 aclnnHistc aclnnHistcGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 470 aclnnHuberLoss aclnnHuberLossGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 471 aclnnIm2col aclnnIm2colGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 472 aclnnIm2colBackward aclnnIm2colBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 473 aclnnIncreFlashAttention aclnnIncreFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: P, a9: i64, a10: P) }
-operator! { 474 aclnnIncreFlashAttentionV2 aclnnIncreFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: i64, a15: P) }
-operator! { 475 aclnnIncreFlashAttentionV3 aclnnIncreFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
-operator! { 476 aclnnIncreFlashAttentionV4 aclnnIncreFlashAttentionV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: f64, a17: P, a18: i64, a19: i64, a20: i64, a21: P) }
-operator! { 477 aclnnIndex aclnnIndexGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 478 aclnnIndexAdd aclnnIndexAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: P) }
-operator! { 479 aclnnIndexAddV2 aclnnIndexAddV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 480 aclnnIndexCopy aclnnIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 481 aclnnIndexFill aclnnIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 482 aclnnIndexFillTensor aclnnIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 483 aclnnIndexPutImpl aclnnIndexPutImplGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: Bool) }
-operator! { 484 aclnnIndexSelect aclnnIndexSelectGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 485 aclnnInnerDistributeBarrier aclnnInnerDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
-operator! { 486 aclnnInnerFusedInferAttentionScore aclnnInnerFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
-operator! { 487 aclnnInnerFusedInferAttentionScoreTensor aclnnInnerFusedInferAttentionScoreTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
-operator! { 488 aclnnInplaceAcos aclnnInplaceAcosGetWorkspaceSize (a0: P) }
-operator! { 489 aclnnInplaceAcosh aclnnInplaceAcoshGetWorkspaceSize (a0: P) }
-operator! { 490 aclnnInplaceAdd aclnnInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 491 aclnnInplaceAddRelu aclnnInplaceAddReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 492 aclnnInplaceAddRmsNorm aclnnInplaceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 493 aclnnInplaceAddV3 aclnnInplaceAddV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 494 aclnnInplaceAddbmm aclnnInplaceAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 495 aclnnInplaceAddcdiv aclnnInplaceAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 496 aclnnInplaceAddcmul aclnnInplaceAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 497 aclnnInplaceAddmm aclnnInplaceAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 498 aclnnInplaceAddr aclnnInplaceAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 499 aclnnInplaceAddrV2 aclnnInplaceAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 500 aclnnInplaceAdds aclnnInplaceAddsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 501 aclnnInplaceAsin aclnnInplaceAsinGetWorkspaceSize (a0: P) }
-operator! { 502 aclnnInplaceAsinh aclnnInplaceAsinhGetWorkspaceSize (a0: P) }
-operator! { 503 aclnnInplaceAtan aclnnInplaceAtanGetWorkspaceSize (a0: P) }
-operator! { 504 aclnnInplaceAtan2 aclnnInplaceAtan2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 505 aclnnInplaceAtanh aclnnInplaceAtanhGetWorkspaceSize (a0: P) }
-operator! { 506 aclnnInplaceBaddbmm aclnnInplaceBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
-operator! { 507 aclnnInplaceBernoulli aclnnInplaceBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 508 aclnnInplaceBernoulliTensor aclnnInplaceBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 509 aclnnInplaceBitwiseAndScalar aclnnInplaceBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 510 aclnnInplaceBitwiseAndTensor aclnnInplaceBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 511 aclnnInplaceBitwiseAndTensorOut aclnnInplaceBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P) }
-operator! { 512 aclnnInplaceBitwiseOrScalar aclnnInplaceBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 513 aclnnInplaceBitwiseOrTensor aclnnInplaceBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 514 aclnnInplaceBitwiseXorScalar aclnnInplaceBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 515 aclnnInplaceBitwiseXorTensor aclnnInplaceBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 516 aclnnInplaceCeil aclnnInplaceCeilGetWorkspaceSize (a0: P) }
-operator! { 517 aclnnInplaceCelu aclnnInplaceCeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 518 aclnnInplaceClampMax aclnnInplaceClampMaxGetWorkspaceSize (a0: P, a1: P) }
-operator! { 519 aclnnInplaceClampMaxTensor aclnnInplaceClampMaxTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 520 aclnnInplaceClampMinTensor aclnnInplaceClampMinTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 521 aclnnInplaceCopy aclnnInplaceCopyGetWorkspaceSize (a0: P, a1: P) }
-operator! { 522 aclnnInplaceCos aclnnInplaceCosGetWorkspaceSize (a0: P) }
-operator! { 523 aclnnInplaceCosh aclnnInplaceCoshGetWorkspaceSize (a0: P) }
-operator! { 524 aclnnInplaceCumprod aclnnInplaceCumprodGetWorkspaceSize (a0: P, a1: P) }
-operator! { 525 aclnnInplaceDiv aclnnInplaceDivGetWorkspaceSize (a0: P, a1: P) }
-operator! { 526 aclnnInplaceDivMod aclnnInplaceDivModGetWorkspaceSize (a0: P, a1: P, a2: i32) }
-operator! { 527 aclnnInplaceDivMods aclnnInplaceDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32) }
-operator! { 528 aclnnInplaceDivs aclnnInplaceDivsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 529 aclnnInplaceElu aclnnInplaceEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 530 aclnnInplaceEqScalar aclnnInplaceEqScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 531 aclnnInplaceEqTensor aclnnInplaceEqTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 532 aclnnInplaceErf aclnnInplaceErfGetWorkspaceSize (a0: P) }
-operator! { 533 aclnnInplaceErfc aclnnInplaceErfcGetWorkspaceSize (a0: P) }
-operator! { 534 aclnnInplaceErfinv aclnnInplaceErfinvGetWorkspaceSize (a0: P) }
-operator! { 535 aclnnInplaceExp aclnnInplaceExpGetWorkspaceSize (a0: P) }
-operator! { 536 aclnnInplaceExp2 aclnnInplaceExp2GetWorkspaceSize (a0: P) }
-operator! { 537 aclnnInplaceExpm1 aclnnInplaceExpm1GetWorkspaceSize (a0: P) }
-operator! { 538 aclnnInplaceFillDiagonal aclnnInplaceFillDiagonalGetWorkspaceSize (a0: P, a1: P, a2: Bool) }
-operator! { 539 aclnnInplaceFillScalar aclnnInplaceFillScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 540 aclnnInplaceFillTensor aclnnInplaceFillTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 541 aclnnInplaceFloor aclnnInplaceFloorGetWorkspaceSize (a0: P) }
-operator! { 542 aclnnInplaceFloorDivide aclnnInplaceFloorDivideGetWorkspaceSize (a0: P, a1: P) }
-operator! { 543 aclnnInplaceFloorDivides aclnnInplaceFloorDividesGetWorkspaceSize (a0: P, a1: P) }
-operator! { 544 aclnnInplaceFmodScalar aclnnInplaceFmodScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 545 aclnnInplaceFmodTensor aclnnInplaceFmodTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 546 aclnnInplaceFrac aclnnInplaceFracGetWorkspaceSize (a0: P) }
-operator! { 547 aclnnInplaceGeScalar aclnnInplaceGeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 548 aclnnInplaceGeTensor aclnnInplaceGeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 549 aclnnInplaceGtScalar aclnnInplaceGtScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 550 aclnnInplaceGtTensor aclnnInplaceGtTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 551 aclnnInplaceHardsigmoid aclnnInplaceHardsigmoidGetWorkspaceSize (a0: P) }
-operator! { 552 aclnnInplaceHardsigmoidV2 aclnnInplaceHardsigmoidV2GetWorkspaceSize (a0: P) }
-operator! { 553 aclnnInplaceHardswish aclnnInplaceHardswishGetWorkspaceSize (a0: P) }
-operator! { 554 aclnnInplaceHardtanh aclnnInplaceHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 555 aclnnInplaceIndexCopy aclnnInplaceIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 556 aclnnInplaceIndexFill aclnnInplaceIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 557 aclnnInplaceIndexFillTensor aclnnInplaceIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 558 aclnnInplaceLeScalar aclnnInplaceLeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 559 aclnnInplaceLeTensor aclnnInplaceLeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 560 aclnnInplaceLeakyRelu aclnnInplaceLeakyReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 561 aclnnInplaceLerp aclnnInplaceLerpGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 562 aclnnInplaceLerps aclnnInplaceLerpsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 563 aclnnInplaceLog aclnnInplaceLogGetWorkspaceSize (a0: P) }
-operator! { 564 aclnnInplaceLog10 aclnnInplaceLog10GetWorkspaceSize (a0: P) }
-operator! { 565 aclnnInplaceLog1p aclnnInplaceLog1pGetWorkspaceSize (a0: P) }
-operator! { 566 aclnnInplaceLog2 aclnnInplaceLog2GetWorkspaceSize (a0: P) }
-operator! { 567 aclnnInplaceLogicalAnd aclnnInplaceLogicalAndGetWorkspaceSize (a0: P, a1: P) }
-operator! { 568 aclnnInplaceLogicalNot aclnnInplaceLogicalNotGetWorkspaceSize (a0: P) }
-operator! { 569 aclnnInplaceLogicalOr aclnnInplaceLogicalOrGetWorkspaceSize (a0: P, a1: P) }
-operator! { 570 aclnnInplaceLtScalar aclnnInplaceLtScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 571 aclnnInplaceLtTensor aclnnInplaceLtTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 572 aclnnInplaceMaskedFillScalar aclnnInplaceMaskedFillScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 573 aclnnInplaceMaskedFillTensor aclnnInplaceMaskedFillTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 574 aclnnInplaceMaskedScatter aclnnInplaceMaskedScatterGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 575 aclnnInplaceMatmulAllReduceAddRmsNorm aclnnInplaceMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 576 aclnnInplaceMish aclnnInplaceMishGetWorkspaceSize (a0: P) }
-operator! { 577 aclnnInplaceMul aclnnInplaceMulGetWorkspaceSize (a0: P, a1: P) }
-operator! { 578 aclnnInplaceMuls aclnnInplaceMulsGetWorkspaceSize (a0: P, a1: P) }
-operator! { 579 aclnnInplaceNanToNum aclnnInplaceNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32) }
-operator! { 580 aclnnInplaceNeScalar aclnnInplaceNeScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 581 aclnnInplaceNeTensor aclnnInplaceNeTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 582 aclnnInplaceNeg aclnnInplaceNegGetWorkspaceSize (a0: P) }
-operator! { 583 aclnnInplaceNormal aclnnInplaceNormalGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: i64, a4: i64) }
-operator! { 584 aclnnInplaceNormalTensor aclnnInplaceNormalTensorGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: P, a4: P, a5: i64) }
-operator! { 585 aclnnInplaceOne aclnnInplaceOneGetWorkspaceSize (a0: P) }
-operator! { 586 aclnnInplacePowTensorScalar aclnnInplacePowTensorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 587 aclnnInplacePowTensorTensor aclnnInplacePowTensorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 588 aclnnInplacePut aclnnInplacePutGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 589 aclnnInplaceQuantMatmulAllReduceAddRmsNorm aclnnInplaceQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P) }
-operator! { 590 aclnnInplaceQuantScatter aclnnInplaceQuantScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64) }
-operator! { 591 aclnnInplaceQuantScatterV2 aclnnInplaceQuantScatterV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
-operator! { 592 aclnnInplaceRReluWithNoise aclnnInplaceRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64) }
-operator! { 593 aclnnInplaceRandom aclnnInplaceRandomGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64) }
-operator! { 594 aclnnInplaceRandomTensor aclnnInplaceRandomTensorGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P, a5: i64) }
-operator! { 595 aclnnInplaceRandomWithoutFromTo aclnnInplaceRandomWithoutFromToGetWorkspaceSize (a0: P, a1: i64, a2: i64) }
-operator! { 596 aclnnInplaceRandomWithoutFromToTensor aclnnInplaceRandomWithoutFromToTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
-operator! { 597 aclnnInplaceReciprocal aclnnInplaceReciprocalGetWorkspaceSize (a0: P) }
-operator! { 598 aclnnInplaceRelu aclnnInplaceReluGetWorkspaceSize (a0: P) }
-operator! { 599 aclnnInplaceRemainderTensorScalar aclnnInplaceRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P) }
-operator! { 600 aclnnInplaceRemainderTensorTensor aclnnInplaceRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 601 aclnnInplaceRenorm aclnnInplaceRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 602 aclnnInplaceRound aclnnInplaceRoundGetWorkspaceSize (a0: P) }
-operator! { 603 aclnnInplaceRoundDecimals aclnnInplaceRoundDecimalsGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 604 aclnnInplaceRsqrt aclnnInplaceRsqrtGetWorkspaceSize (a0: P) }
-operator! { 605 aclnnInplaceScatter aclnnInplaceScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
-operator! { 606 aclnnInplaceScatterReduce aclnnInplaceScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool) }
-operator! { 607 aclnnInplaceScatterUpdate aclnnInplaceScatterUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
-operator! { 608 aclnnInplaceScatterValue aclnnInplaceScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
-operator! { 609 aclnnInplaceSelu aclnnInplaceSeluGetWorkspaceSize (a0: P) }
-operator! { 610 aclnnInplaceSigmoid aclnnInplaceSigmoidGetWorkspaceSize (a0: P) }
-operator! { 611 aclnnInplaceSin aclnnInplaceSinGetWorkspaceSize (a0: P) }
-operator! { 612 aclnnInplaceSinc aclnnInplaceSincGetWorkspaceSize (a0: P) }
-operator! { 613 aclnnInplaceSinh aclnnInplaceSinhGetWorkspaceSize (a0: P) }
-operator! { 614 aclnnInplaceSqrt aclnnInplaceSqrtGetWorkspaceSize (a0: P) }
-operator! { 615 aclnnInplaceSub aclnnInplaceSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 616 aclnnInplaceSubs aclnnInplaceSubsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 617 aclnnInplaceTan aclnnInplaceTanGetWorkspaceSize (a0: P) }
-operator! { 618 aclnnInplaceTanh aclnnInplaceTanhGetWorkspaceSize (a0: P) }
-operator! { 619 aclnnInplaceThreshold aclnnInplaceThresholdGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 620 aclnnInplaceTril aclnnInplaceTrilGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 621 aclnnInplaceTriu aclnnInplaceTriuGetWorkspaceSize (a0: P, a1: i64) }
-operator! { 622 aclnnInplaceTrunc aclnnInplaceTruncGetWorkspaceSize (a0: P) }
-operator! { 623 aclnnInplaceUniform aclnnInplaceUniformGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: u64, a4: u64) }
-operator! { 624 aclnnInplaceUniformTensor aclnnInplaceUniformTensorGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: P, a4: P, a5: u64) }
-operator! { 625 aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm aclnnInplaceWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P) }
-operator! { 626 aclnnInplaceXLogYScalarOther aclnnInplaceXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P) }
-operator! { 627 aclnnInplaceXLogYTensor aclnnInplaceXLogYTensorGetWorkspaceSize (a0: P, a1: P) }
-operator! { 628 aclnnInplaceZero aclnnInplaceZeroGetWorkspaceSize (a0: P) }
-operator! { 629 aclnnInstanceNorm aclnnInstanceNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 630 aclnnInterleaveRope aclnnInterleaveRopeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 631 aclnnInverse aclnnInverseGetWorkspaceSize (a0: P, a1: P) }
-operator! { 632 aclnnIou aclnnIouGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: Bool, a5: P) }
-operator! { 633 aclnnIsClose aclnnIsCloseGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: Bool, a5: P) }
-operator! { 634 aclnnIsFinite aclnnIsFiniteGetWorkspaceSize (a0: P, a1: P) }
-operator! { 635 aclnnIsInScalarTensor aclnnIsInScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 636 aclnnIsInTensorScalar aclnnIsInTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 637 aclnnIsInf aclnnIsInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 638 aclnnIsNegInf aclnnIsNegInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 639 aclnnIsPosInf aclnnIsPosInfGetWorkspaceSize (a0: P, a1: P) }
-operator! { 640 aclnnKlDiv aclnnKlDivGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 641 aclnnKlDivBackward aclnnKlDivBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 642 aclnnKlDivTargetBackward aclnnKlDivTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
-operator! { 643 aclnnKthvalue aclnnKthvalueGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 644 aclnnL1Loss aclnnL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 645 aclnnL1LossBackward aclnnL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 646 aclnnLSTM aclnnLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P) }
-operator! { 647 aclnnLayerNorm aclnnLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
-operator! { 648 aclnnLayerNormBackward aclnnLayerNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 649 aclnnLayerNormQuant aclnnLayerNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: f64, a7: P, a8: P) }
-operator! { 650 aclnnLayerNormWithImplMode aclnnLayerNormWithImplModeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P, a8: i32) }
-operator! { 651 aclnnLeScalar aclnnLeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 652 aclnnLeTensor aclnnLeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 653 aclnnLeakyRelu aclnnLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 654 aclnnLeakyReluBackward aclnnLeakyReluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 655 aclnnLeftShift aclnnLeftShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 656 aclnnLeftShifts aclnnLeftShiftsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 657 aclnnLerp aclnnLerpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 658 aclnnLerps aclnnLerpsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 659 aclnnLgamma aclnnLgammaGetWorkspaceSize (a0: P, a1: P) }
-operator! { 660 aclnnLinalgCholesky aclnnLinalgCholeskyGetWorkspaceSize (a0: P, a1: Bool, a2: P) }
-operator! { 661 aclnnLinalgCross aclnnLinalgCrossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 662 aclnnLinalgQr aclnnLinalgQrGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
-operator! { 663 aclnnLinalgVectorNorm aclnnLinalgVectorNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i32, a5: P) }
-operator! { 664 aclnnLinspace aclnnLinspaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 665 aclnnLog aclnnLogGetWorkspaceSize (a0: P, a1: P) }
-operator! { 666 aclnnLog10 aclnnLog10GetWorkspaceSize (a0: P, a1: P) }
-operator! { 667 aclnnLog1p aclnnLog1pGetWorkspaceSize (a0: P, a1: P) }
-operator! { 668 aclnnLog2 aclnnLog2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 669 aclnnLogAddExp aclnnLogAddExpGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 670 aclnnLogAddExp2 aclnnLogAddExp2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 671 aclnnLogSigmoid aclnnLogSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 672 aclnnLogSigmoidBackward aclnnLogSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 673 aclnnLogSigmoidForward aclnnLogSigmoidForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 674 aclnnLogSoftmax aclnnLogSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 675 aclnnLogSoftmaxBackward aclnnLogSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 676 aclnnLogSoftmaxV2 aclnnLogSoftmaxV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 677 aclnnLogSpace aclnnLogSpaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: P) }
-operator! { 678 aclnnLogSumExp aclnnLogSumExpGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
-operator! { 679 aclnnLogdet aclnnLogdetGetWorkspaceSize (a0: P, a1: P) }
-operator! { 680 aclnnLogicalAnd aclnnLogicalAndGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 681 aclnnLogicalNot aclnnLogicalNotGetWorkspaceSize (a0: P, a1: P) }
-operator! { 682 aclnnLogicalOr aclnnLogicalOrGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 683 aclnnLogicalXor aclnnLogicalXorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 684 aclnnLogit aclnnLogitGetWorkspaceSize (a0: P, a1: f64, a2: P) }
-operator! { 685 aclnnLogitGrad aclnnLogitGradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 686 aclnnLpLoss aclnnLpLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 687 aclnnLstmBackward aclnnLstmBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: Bool, a15: i64, a16: f64, a17: Bool, a18: Bool, a19: Bool, a20: P, a21: P, a22: P, a23: P, a24: P) }
-operator! { 688 aclnnLtScalar aclnnLtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 689 aclnnLtTensor aclnnLtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 690 aclnnMaskedScale aclnnMaskedScaleGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 691 aclnnMaskedSelect aclnnMaskedSelectGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 692 aclnnMaskedSoftmaxWithRelPosBias aclnnMaskedSoftmaxWithRelPosBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P) }
-operator! { 693 aclnnMatmul aclnnMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 694 aclnnMatmulAllReduce aclnnMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
-operator! { 695 aclnnMatmulAllReduceAddRmsNorm aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P, a11: P) }
-operator! { 696 aclnnMatmulAllReduceV2 aclnnMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: P) }
-operator! { 697 aclnnMatmulCompress aclnnMatmulCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 698 aclnnMatmulCompressDequant aclnnMatmulCompressDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i32, a7: P, a8: P) }
-operator! { 699 aclnnMatmulEmuSplitWeight aclnnMatmulEmuSplitWeightGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: i8) }
-operator! { 700 aclnnMatmulReduceScatter aclnnMatmulReduceScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
-operator! { 701 aclnnMatmulWeightNz aclnnMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 702 aclnnMax aclnnMaxGetWorkspaceSize (a0: P, a1: P) }
-operator! { 703 aclnnMaxDim aclnnMaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 704 aclnnMaxN aclnnMaxNGetWorkspaceSize (a0: P, a1: P) }
-operator! { 705 aclnnMaxPool aclnnMaxPoolGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: i64, a7: P) }
-operator! { 706 aclnnMaxPool2dWithIndices aclnnMaxPool2dWithIndicesGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 707 aclnnMaxPool2dWithIndicesBackward aclnnMaxPool2dWithIndicesBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 708 aclnnMaxPool2dWithMask aclnnMaxPool2dWithMaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 709 aclnnMaxPool2dWithMaskBackward aclnnMaxPool2dWithMaskBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 710 aclnnMaxPool3D aclnnMaxPool3DGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
-operator! { 711 aclnnMaxPool3dWithArgmax aclnnMaxPool3dWithArgmaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
-operator! { 712 aclnnMaxPool3dWithArgmaxBackward aclnnMaxPool3dWithArgmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
-operator! { 713 aclnnMaxPoolV3 aclnnMaxPoolV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 714 aclnnMaxPoolingGrad aclnnMaxPoolingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 715 aclnnMaxUnpool2d aclnnMaxUnpool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 716 aclnnMaxUnpool2dBackward aclnnMaxUnpool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 717 aclnnMaxUnpool3d aclnnMaxUnpool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 718 aclnnMaxUnpool3dBackward aclnnMaxUnpool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 719 aclnnMaxV2 aclnnMaxV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 720 aclnnMaximum aclnnMaximumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 721 aclnnMean aclnnMeanGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 722 aclnnMeanV2 aclnnMeanV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 723 aclnnMedian aclnnMedianGetWorkspaceSize (a0: P, a1: P) }
-operator! { 724 aclnnMedianDim aclnnMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 725 aclnnMin aclnnMinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 726 aclnnMinDim aclnnMinDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 727 aclnnMinN aclnnMinNGetWorkspaceSize (a0: P, a1: P) }
-operator! { 728 aclnnMinimum aclnnMinimumGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 729 aclnnMish aclnnMishGetWorkspaceSize (a0: P, a1: P) }
-operator! { 730 aclnnMishBackward aclnnMishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 731 aclnnMlaProlog aclnnMlaPrologGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P) }
-operator! { 732 aclnnMlaPrologV2 aclnnMlaPrologV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 733 aclnnMlaPrologV2WeightNz aclnnMlaPrologV2WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
-operator! { 734 aclnnMlaPrologV3 aclnnMlaPrologV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
-operator! { 735 aclnnMlaPrologV3WeightNz aclnnMlaPrologV3WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
-operator! { 736 aclnnMm aclnnMmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 737 aclnnModulate aclnnModulateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 738 aclnnModulateBackward aclnnModulateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 739 aclnnMoeComputeExpertTokens aclnnMoeComputeExpertTokensGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 740 aclnnMoeDistributeBufferReset aclnnMoeDistributeBufferResetGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
-operator! { 741 aclnnMoeDistributeCombine aclnnMoeDistributeCombineGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: P) }
-operator! { 742 aclnnMoeDistributeCombineAddRmsNorm aclnnMoeDistributeCombineAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: P, a29: f32, a30: P, a31: P, a32: P) }
-operator! { 743 aclnnMoeDistributeCombineAddRmsNormV2 aclnnMoeDistributeCombineAddRmsNormV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: i64, a32: i64, a33: P, a34: f32, a35: i64, a36: i64, a37: i64, a38: P, a39: P, a40: P) }
-operator! { 744 aclnnMoeDistributeCombineV2 aclnnMoeDistributeCombineV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: P, a27: P) }
-operator! { 745 aclnnMoeDistributeCombineV3 aclnnMoeDistributeCombineV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: P) }
-operator! { 746 aclnnMoeDistributeDispatch aclnnMoeDistributeDispatchGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P) }
-operator! { 747 aclnnMoeDistributeDispatchV2 aclnnMoeDistributeDispatchV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P) }
-operator! { 748 aclnnMoeDistributeDispatchV3 aclnnMoeDistributeDispatchV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P) }
-operator! { 749 aclnnMoeFinalizeRouting aclnnMoeFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 750 aclnnMoeFinalizeRoutingV2 aclnnMoeFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P) }
-operator! { 751 aclnnMoeFinalizeRoutingV2Grad aclnnMoeFinalizeRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P, a11: P) }
-operator! { 752 aclnnMoeGatingTopK aclnnMoeGatingTopKGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: Bool, a9: f64, a10: f64, a11: P, a12: P, a13: P) }
-operator! { 753 aclnnMoeGatingTopKSoftmax aclnnMoeGatingTopKSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 754 aclnnMoeGatingTopKSoftmaxV2 aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 755 aclnnMoeInitRouting aclnnMoeInitRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 756 aclnnMoeInitRoutingQuant aclnnMoeInitRoutingQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
-operator! { 757 aclnnMoeInitRoutingQuantV2 aclnnMoeInitRoutingQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: P, a13: P, a14: P, a15: P) }
-operator! { 758 aclnnMoeInitRoutingV2 aclnnMoeInitRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
-operator! { 759 aclnnMoeInitRoutingV2Grad aclnnMoeInitRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 760 aclnnMoeInitRoutingV3 aclnnMoeInitRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
-operator! { 761 aclnnMoeTokenPermute aclnnMoeTokenPermuteGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 762 aclnnMoeTokenPermuteGrad aclnnMoeTokenPermuteGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 763 aclnnMoeTokenPermuteWithRoutingMap aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 764 aclnnMoeTokenPermuteWithRoutingMapGrad aclnnMoeTokenPermuteWithRoutingMapGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: Bool, a7: P, a8: P) }
-operator! { 765 aclnnMoeTokenUnpermute aclnnMoeTokenUnpermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: P) }
-operator! { 766 aclnnMoeTokenUnpermuteGrad aclnnMoeTokenUnpermuteGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 767 aclnnMoeTokenUnpermuteWithRoutingMap aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P, a8: P, a9: P) }
-operator! { 768 aclnnMoeUpdateExpert aclnnMoeUpdateExpertGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 769 aclnnMrgbaCustom aclnnMrgbaCustomGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 770 aclnnMseLoss aclnnMseLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 771 aclnnMseLossBackward aclnnMseLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 772 aclnnMseLossGrad aclnnMseLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 773 aclnnMseLossOut aclnnMseLossOutGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 774 aclnnMul aclnnMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 775 aclnnMulNoNan aclnnMulNoNanGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 776 aclnnMuls aclnnMulsGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 777 aclnnMultiScaleDeformableAttentionGrad aclnnMultiScaleDeformableAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 778 aclnnMultiScaleDeformableAttnFunction aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 779 aclnnMultilabelMarginLoss aclnnMultilabelMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 780 aclnnMultinomial aclnnMultinomialGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i64, a4: i64, a5: P) }
-operator! { 781 aclnnMultinomialTensor aclnnMultinomialTensorGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P, a5: i64, a6: P) }
-operator! { 782 aclnnMv aclnnMvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
-operator! { 783 aclnnMxToBlockMxQuant aclnnMxToBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 784 aclnnNLLLoss aclnnNLLLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 785 aclnnNLLLoss2d aclnnNLLLoss2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
-operator! { 786 aclnnNLLLoss2dBackward aclnnNLLLoss2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 787 aclnnNLLLossBackward aclnnNLLLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
-operator! { 788 aclnnNanMedian aclnnNanMedianGetWorkspaceSize (a0: P, a1: P) }
-operator! { 789 aclnnNanMedianDim aclnnNanMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
-operator! { 790 aclnnNanToNum aclnnNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32, a4: P) }
-operator! { 791 aclnnNdtri aclnnNdtriGetWorkspaceSize (a0: P, a1: P) }
-operator! { 792 aclnnNeScalar aclnnNeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 793 aclnnNeTensor aclnnNeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 794 aclnnNeg aclnnNegGetWorkspaceSize (a0: P, a1: P) }
-operator! { 795 aclnnNonMaxSuppression aclnnNonMaxSuppressionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: P) }
-operator! { 796 aclnnNonzero aclnnNonzeroGetWorkspaceSize (a0: P, a1: P) }
-operator! { 797 aclnnNonzeroV2 aclnnNonzeroV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 798 aclnnNorm aclnnNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
-operator! { 799 aclnnNormalFloatFloat aclnnNormalFloatFloatGetWorkspaceSize (a0: f32, a1: f32, a2: i64, a3: i64, a4: P) }
-operator! { 800 aclnnNormalFloatTensor aclnnNormalFloatTensorGetWorkspaceSize (a0: f32, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 801 aclnnNormalTensorFloat aclnnNormalTensorFloatGetWorkspaceSize (a0: P, a1: f32, a2: i64, a3: i64, a4: P) }
-operator! { 802 aclnnNormalTensorTensor aclnnNormalTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 803 aclnnNpuFormatCast aclnnNpuFormatCastGetWorkspaceSize (a0: P, a1: P) }
-operator! { 804 aclnnNsaCompress aclnnNsaCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P) }
-operator! { 805 aclnnNsaCompressAttention aclnnNsaCompressAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
-operator! { 806 aclnnNsaCompressAttentionInfer aclnnNsaCompressAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: P, a20: P) }
-operator! { 807 aclnnNsaCompressGrad aclnnNsaCompressGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P, a9: P) }
-operator! { 808 aclnnNsaCompressWithCache aclnnNsaCompressWithCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P) }
-operator! { 809 aclnnNsaSelectedAttention aclnnNsaSelectedAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P, a15: P) }
-operator! { 810 aclnnNsaSelectedAttentionGrad aclnnNsaSelectedAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: P, a18: P, a19: P) }
-operator! { 811 aclnnNsaSelectedAttentionInfer aclnnNsaSelectedAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: f64, a15: i64, a16: P) }
-operator! { 812 aclnnOneHot aclnnOneHotGetWorkspaceSize (a0: P, a1: i32, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 813 aclnnPdist aclnnPdistGetWorkspaceSize (a0: P, a1: f32, a2: P) }
-operator! { 814 aclnnPdistForward aclnnPdistForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 815 aclnnPermute aclnnPermuteGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 816 aclnnPolar aclnnPolarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 817 aclnnPow2 aclnnPow2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 818 aclnnPowScalarTensor aclnnPowScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 819 aclnnPowTensorScalar aclnnPowTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 820 aclnnPowTensorTensor aclnnPowTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 821 aclnnPrecisionCompare aclnnPrecisionCompareGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 822 aclnnPrelu aclnnPreluGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 823 aclnnPreluBackward aclnnPreluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 824 aclnnProd aclnnProdGetWorkspaceSize (a0: P, a1: i32, a2: P) }
-operator! { 825 aclnnProdDim aclnnProdDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i32, a4: P) }
-operator! { 826 aclnnPromptFlashAttention aclnnPromptFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: i64, a9: i64, a10: P, a11: i64, a12: P) }
-operator! { 827 aclnnPromptFlashAttentionV2 aclnnPromptFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: P) }
-operator! { 828 aclnnPromptFlashAttentionV3 aclnnPromptFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
-operator! { 829 aclnnQr aclnnQrGetWorkspaceSize (a0: P, a1: Bool, a2: P, a3: P) }
-operator! { 830 aclnnQuantBatchMatmulInplaceAdd aclnnQuantBatchMatmulInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64) }
-operator! { 831 aclnnQuantConvolution aclnnQuantConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
-operator! { 832 aclnnQuantConvolutionWeightNz aclnnQuantConvolutionWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
-operator! { 833 aclnnQuantGroupedMatmulDequant aclnnQuantGroupedMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: P) }
-operator! { 834 aclnnQuantMatmul aclnnQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P) }
-operator! { 835 aclnnQuantMatmulActivationQuantWeightNz aclnnQuantMatmulActivationQuantWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: P) }
-operator! { 836 aclnnQuantMatmulAllReduce aclnnQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
-operator! { 837 aclnnQuantMatmulAllReduceAddRmsNorm aclnnQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P, a12: P) }
-operator! { 838 aclnnQuantMatmulAllReduceV2 aclnnQuantMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
-operator! { 839 aclnnQuantMatmulAllReduceV3 aclnnQuantMatmulAllReduceV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: P) }
-operator! { 840 aclnnQuantMatmulAllReduceV4 aclnnQuantMatmulAllReduceV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: P) }
-operator! { 841 aclnnQuantMatmulDequant aclnnQuantMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P) }
-operator! { 842 aclnnQuantMatmulReduceSumWeightNz aclnnQuantMatmulReduceSumWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P, a13: Bool, a14: P) }
-operator! { 843 aclnnQuantMatmulV2 aclnnQuantMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
-operator! { 844 aclnnQuantMatmulV3 aclnnQuantMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: P) }
-operator! { 845 aclnnQuantMatmulV4 aclnnQuantMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: Bool, a8: P) }
-operator! { 846 aclnnQuantMatmulV5 aclnnQuantMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
-operator! { 847 aclnnQuantMatmulWeightNz aclnnQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
-operator! { 848 aclnnQuantMax aclnnQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P) }
-operator! { 849 aclnnQuantize aclnnQuantizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: i32, a5: P) }
-operator! { 850 aclnnQuantizedBatchNorm aclnnQuantizedBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f32, a10: P) }
-operator! { 851 aclnnRReluWithNoise aclnnRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64, a7: P) }
-operator! { 852 aclnnRandperm aclnnRandpermGetWorkspaceSize (a0: i64, a1: i64, a2: i64, a3: P) }
-operator! { 853 aclnnRange aclnnRangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 854 aclnnRasterizer aclnnRasterizerGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: i64, a7: P, a8: P) }
-operator! { 855 aclnnReal aclnnRealGetWorkspaceSize (a0: P, a1: P) }
-operator! { 856 aclnnRealDiv aclnnRealDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 857 aclnnReciprocal aclnnReciprocalGetWorkspaceSize (a0: P, a1: P) }
-operator! { 858 aclnnReduceLogSum aclnnReduceLogSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 859 aclnnReduceMinV2 aclnnReduceMinV2GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 860 aclnnReduceNansum aclnnReduceNansumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 861 aclnnReduceSum aclnnReduceSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
-operator! { 862 aclnnReflectionPad1d aclnnReflectionPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 863 aclnnReflectionPad1dBackward aclnnReflectionPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 864 aclnnReflectionPad2d aclnnReflectionPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 865 aclnnReflectionPad2dBackward aclnnReflectionPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 866 aclnnReflectionPad3d aclnnReflectionPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 867 aclnnReflectionPad3dBackward aclnnReflectionPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 868 aclnnRelu aclnnReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 869 aclnnReluGradV3 aclnnReluGradV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 870 aclnnReluGradV4 aclnnReluGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 871 aclnnReluV3 aclnnReluV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 872 aclnnRemainderScalarTensor aclnnRemainderScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 873 aclnnRemainderTensorScalar aclnnRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 874 aclnnRemainderTensorTensor aclnnRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 875 aclnnRenorm aclnnRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
-operator! { 876 aclnnRepeat aclnnRepeatGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 877 aclnnRepeatInterleave aclnnRepeatInterleaveGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 878 aclnnRepeatInterleaveGrad aclnnRepeatInterleaveGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 879 aclnnRepeatInterleaveInt aclnnRepeatInterleaveIntGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
-operator! { 880 aclnnRepeatInterleaveIntWithDim aclnnRepeatInterleaveIntWithDimGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: P) }
-operator! { 881 aclnnRepeatInterleaveTensor aclnnRepeatInterleaveTensorGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 882 aclnnRepeatInterleaveWithDim aclnnRepeatInterleaveWithDimGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
-operator! { 883 aclnnReplicationPad1d aclnnReplicationPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 884 aclnnReplicationPad1dBackward aclnnReplicationPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 885 aclnnReplicationPad2d aclnnReplicationPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 886 aclnnReplicationPad2dBackward aclnnReplicationPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 887 aclnnReplicationPad3d aclnnReplicationPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 888 aclnnReplicationPad3dBackward aclnnReplicationPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 889 aclnnResize aclnnResizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 890 aclnnRgb2yuv422 aclnnRgb2yuv422GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 891 aclnnRightShift aclnnRightShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 892 aclnnRingAttentionUpdate aclnnRingAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
-operator! { 893 aclnnRingAttentionUpdateV2 aclnnRingAttentionUpdateV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
-operator! { 894 aclnnRmsNorm aclnnRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
-operator! { 895 aclnnRmsNormDynamicMxQuant aclnnRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P, a6: i64, a7: Bool, a8: P, a9: P, a10: P) }
-operator! { 896 aclnnRmsNormDynamicQuant aclnnRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: P) }
-operator! { 897 aclnnRmsNormGrad aclnnRmsNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 898 aclnnRmsNormGradQuant aclnnRmsNormGradQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P) }
-operator! { 899 aclnnRmsNormQuant aclnnRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
-operator! { 900 aclnnRmsNormQuantV3 aclnnRmsNormQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: Bool, a8: P, a9: P) }
-operator! { 901 aclnnRoiAlign aclnnRoiAlignGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i32, a7: f32, a8: P) }
-operator! { 902 aclnnRoiAlignV2 aclnnRoiAlignV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: i64, a6: Bool, a7: P) }
-operator! { 903 aclnnRoiAlignV2Backward aclnnRoiAlignV2BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f32, a6: i64, a7: Bool, a8: P) }
-operator! { 904 aclnnRoiPoolingGradWithArgMax aclnnRoiPoolingGradWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: f64) }
-operator! { 905 aclnnRoiPoolingWithArgMax aclnnRoiPoolingWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: f32, a6: P, a7: P) }
-operator! { 906 aclnnRoll aclnnRollGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 907 aclnnRopeWithSinCosCache aclnnRopeWithSinCosCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: Bool, a7: P, a8: P) }
-operator! { 908 aclnnRotaryPositionEmbedding aclnnRotaryPositionEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 909 aclnnRotaryPositionEmbeddingGrad aclnnRotaryPositionEmbeddingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: P) }
-operator! { 910 aclnnRotateQuant aclnnRotateQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i64, a6: f64, a7: Bool, a8: P, a9: P) }
-operator! { 911 aclnnRound aclnnRoundGetWorkspaceSize (a0: P, a1: P) }
-operator! { 912 aclnnRoundDecimals aclnnRoundDecimalsGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 913 aclnnRsqrt aclnnRsqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 914 aclnnRsub aclnnRsubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 915 aclnnRsubs aclnnRsubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 916 aclnnSWhere aclnnSWhereGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 917 aclnnScale aclnnScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
-operator! { 918 aclnnScaledMaskedSoftmax aclnnScaledMaskedSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: Bool, a4: P) }
-operator! { 919 aclnnScaledMaskedSoftmaxBackward aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: Bool, a5: P) }
-operator! { 920 aclnnScatter aclnnScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 921 aclnnScatterAdd aclnnScatterAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
-operator! { 922 aclnnScatterDiv aclnnScatterDivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 923 aclnnScatterList aclnnScatterListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64) }
-operator! { 924 aclnnScatterMax aclnnScatterMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 925 aclnnScatterMin aclnnScatterMinGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 926 aclnnScatterMul aclnnScatterMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
-operator! { 927 aclnnScatterNd aclnnScatterNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 928 aclnnScatterNdUpdate aclnnScatterNdUpdateGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 929 aclnnScatterReduce aclnnScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool, a6: P) }
-operator! { 930 aclnnScatterValue aclnnScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
-operator! { 931 aclnnSearchSorted aclnnSearchSortedGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
-operator! { 932 aclnnSearchSorteds aclnnSearchSortedsGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
-operator! { 933 aclnnSelu aclnnSeluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 934 aclnnSeluBackward aclnnSeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 935 aclnnShrink aclnnShrinkGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 936 aclnnSigmoid aclnnSigmoidGetWorkspaceSize (a0: P, a1: P) }
-operator! { 937 aclnnSigmoidBackward aclnnSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 938 aclnnSign aclnnSignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 939 aclnnSignBitsPack aclnnSignBitsPackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 940 aclnnSignBitsUnpack aclnnSignBitsUnpackGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
-operator! { 941 aclnnSignbit aclnnSignbitGetWorkspaceSize (a0: P, a1: P) }
-operator! { 942 aclnnSilentCheck aclnnSilentCheckGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: f32, a6: f32, a7: f32, a8: f32, a9: i32, a10: P) }
-operator! { 943 aclnnSilentCheckV2 aclnnSilentCheckV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f32, a9: f32, a10: f32, a11: i32, a12: P) }
-operator! { 944 aclnnSilu aclnnSiluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 945 aclnnSiluBackward aclnnSiluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 946 aclnnSiluMul aclnnSiluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 947 aclnnSimThreadExponential aclnnSimThreadExponentialGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: i64, a4: i64) }
-operator! { 948 aclnnSin aclnnSinGetWorkspaceSize (a0: P, a1: P) }
-operator! { 949 aclnnSinc aclnnSincGetWorkspaceSize (a0: P, a1: P) }
-operator! { 950 aclnnSinh aclnnSinhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 951 aclnnSinkhorn aclnnSinkhornGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 952 aclnnSituGlu aclnnSituGluGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: f64, a4: Bool, a5: P) }
-operator! { 953 aclnnSituGluGrad aclnnSituGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: Bool, a6: P) }
-operator! { 954 aclnnSituMxQuant aclnnSituMxQuantGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: Bool, a4: i64, a5: i64, a6: P, a7: P, a8: P) }
-operator! { 955 aclnnSleep aclnnSleepGetWorkspaceSize (a0: P) }
-operator! { 956 aclnnSlice aclnnSliceGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 957 aclnnSliceV2 aclnnSliceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 958 aclnnSlogdet aclnnSlogdetGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 959 aclnnSmoothL1Loss aclnnSmoothL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f32, a4: P) }
-operator! { 960 aclnnSmoothL1LossBackward aclnnSmoothL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f32, a5: P) }
-operator! { 961 aclnnSoftMarginLoss aclnnSoftMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 962 aclnnSoftMarginLossBackward aclnnSoftMarginLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
-operator! { 963 aclnnSoftmax aclnnSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 964 aclnnSoftmaxBackward aclnnSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 965 aclnnSoftmaxCrossEntropyWithLogits aclnnSoftmaxCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 966 aclnnSoftmaxGrad aclnnSoftmaxGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 967 aclnnSoftplus aclnnSoftplusGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 968 aclnnSoftplusBackward aclnnSoftplusBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
-operator! { 969 aclnnSoftshrink aclnnSoftshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 970 aclnnSoftshrinkBackward aclnnSoftshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 971 aclnnSoftsign aclnnSoftsignGetWorkspaceSize (a0: P, a1: P) }
-operator! { 972 aclnnSoftsignBackward aclnnSoftsignBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 973 aclnnSort aclnnSortGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 974 aclnnSortWithIndex aclnnSortWithIndexGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 975 aclnnSparse4to2QuantMatmulWeightNz aclnnSparse4to2QuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
-operator! { 976 aclnnSplitTensor aclnnSplitTensorGetWorkspaceSize (a0: P, a1: u64, a2: i64, a3: P) }
-operator! { 977 aclnnSplitWithSize aclnnSplitWithSizeGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 978 aclnnSqrt aclnnSqrtGetWorkspaceSize (a0: P, a1: P) }
-operator! { 979 aclnnSqrtBackward aclnnSqrtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 980 aclnnSquare aclnnSquareGetWorkspaceSize (a0: P, a1: P) }
-operator! { 981 aclnnSquaredRelu aclnnSquaredReluGetWorkspaceSize (a0: P, a1: P) }
-operator! { 982 aclnnStack aclnnStackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 983 aclnnStd aclnnStdGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 984 aclnnStdMeanCorrection aclnnStdMeanCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 985 aclnnStridedSlice aclnnStridedSliceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: P) }
-operator! { 986 aclnnStridedSliceAssignV2 aclnnStridedSliceAssignV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
-operator! { 987 aclnnSub aclnnSubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 988 aclnnSubs aclnnSubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 989 aclnnSum aclnnSumGetWorkspaceSize (a0: P, a1: P) }
-operator! { 990 aclnnSumV2 aclnnSumV2GetWorkspaceSize (a0: P, a1: P) }
-operator! { 991 aclnnSvd aclnnSvdGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P, a5: P) }
-operator! { 992 aclnnSwiGlu aclnnSwiGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 993 aclnnSwiGluGrad aclnnSwiGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 994 aclnnSwiGluQuant aclnnSwiGluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
-operator! { 995 aclnnSwiGluQuantV2 aclnnSwiGluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: i64, a7: i64, a8: P, a9: P) }
-operator! { 996 aclnnSwigluBackwardMxQuantWithDualAxis aclnnSwigluBackwardMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P, a11: P) }
-operator! { 997 aclnnSwigluClamp aclnnSwigluClampGetWorkspaceSize (a0: P, a1: f64, a2: P) }
-operator! { 998 aclnnSwigluGroup aclnnSwigluGroupGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 999 aclnnSwigluGroupGrad aclnnSwigluGroupGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P) }
-operator! { 1000 aclnnSwigluGroupQuant aclnnSwigluGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: Bool, a8: f64, a9: f64, a10: Bool, a11: P, a12: P, a13: P) }
-operator! { 1001 aclnnSwigluGroupQuantGrad aclnnSwigluGroupQuantGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P) }
-operator! { 1002 aclnnSwigluMxQuant aclnnSwigluMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: i64, a5: f64, a6: f64, a7: f64, a8: i64, a9: i64, a10: i64, a11: P, a12: i64, a13: f64, a14: P, a15: P) }
-operator! { 1003 aclnnSwigluMxQuantWithDualAxis aclnnSwigluMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: i64, a5: i64, a6: f64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 1004 aclnnSwinAttentionScoreQuant aclnnSwinAttentionScoreQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: Bool, a13: Bool, a14: i64, a15: P) }
-operator! { 1005 aclnnSwinTransformerLnQkvQuant aclnnSwinTransformerLnQkvQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: f64, a11: i64, a12: i64, a13: i64, a14: i64, a15: Bool, a16: P, a17: P, a18: P) }
-operator! { 1006 aclnnSwish aclnnSwishGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1007 aclnnSwishBackward aclnnSwishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1008 aclnnSyncBatchNormGatherStats aclnnSyncBatchNormGatherStatsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: f32, a7: P, a8: P) }
-operator! { 1009 aclnnTake aclnnTakeGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1010 aclnnTan aclnnTanGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1011 aclnnTanh aclnnTanhGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1012 aclnnTanhBackward aclnnTanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1013 aclnnTanhGrad aclnnTanhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1014 aclnnTensorMove aclnnTensorMoveGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1015 aclnnTfScatterAdd aclnnTfScatterAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1016 aclnnThnnFusedLstmCell aclnnThnnFusedLstmCellGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
-operator! { 1017 aclnnThnnFusedLstmCellBackward aclnnThnnFusedLstmCellBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P, a8: P) }
-operator! { 1018 aclnnThreeInterpolateBackward aclnnThreeInterpolateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: P) }
-operator! { 1019 aclnnThreshold aclnnThresholdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1020 aclnnThresholdBackward aclnnThresholdBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1021 aclnnThresholdV2 aclnnThresholdV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
-operator! { 1022 aclnnTopKTopPSample aclnnTopKTopPSampleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: Bool, a6: i64, a7: P, a8: P) }
-operator! { 1023 aclnnTopKTopPSampleV2 aclnnTopKTopPSampleV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: i64, a8: i64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
-operator! { 1024 aclnnTopk aclnnTopkGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 1025 aclnnTrace aclnnTraceGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1026 aclnnTransConvolutionWeight aclnnTransConvolutionWeightGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: P) }
-operator! { 1027 aclnnTransMatmulWeight aclnnTransMatmulWeightGetWorkspaceSize (a0: P) }
-operator! { 1028 aclnnTransQuantParamV2 aclnnTransQuantParamV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1029 aclnnTransQuantParamV3 aclnnTransQuantParamV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
-operator! { 1030 aclnnTransformBiasRescaleQkv aclnnTransformBiasRescaleQkvGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
-operator! { 1031 aclnnTransposeBatchMatMul aclnnTransposeBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
-operator! { 1032 aclnnTransposeBatchMatMulWeightNz aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
-operator! { 1033 aclnnTransposeQuantBatchMatMul aclnnTransposeQuantBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
-operator! { 1034 aclnnTransposeQuantBatchMatMulWeightNz aclnnTransposeQuantBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
-operator! { 1035 aclnnTriangularSolve aclnnTriangularSolveGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: Bool, a5: P, a6: P) }
-operator! { 1036 aclnnTril aclnnTrilGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 1037 aclnnTriu aclnnTriuGetWorkspaceSize (a0: P, a1: i64, a2: P) }
-operator! { 1038 aclnnTrunc aclnnTruncGetWorkspaceSize (a0: P, a1: P) }
-operator! { 1039 aclnnTruncateDiv aclnnTruncateDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1040 aclnnTruncateMod aclnnTruncateModGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1041 aclnnTurboQuantCompressLatent aclnnTurboQuantCompressLatentGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1042 aclnnUnfoldGrad aclnnUnfoldGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
-operator! { 1043 aclnnUnique aclnnUniqueGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P) }
-operator! { 1044 aclnnUnique2 aclnnUnique2GetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
-operator! { 1045 aclnnUniqueConsecutive aclnnUniqueConsecutiveGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 1046 aclnnUniqueDim aclnnUniqueDimGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
-operator! { 1047 aclnnUpsampleBicubic2d aclnnUpsampleBicubic2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1048 aclnnUpsampleBicubic2dAA aclnnUpsampleBicubic2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1049 aclnnUpsampleBicubic2dAAGrad aclnnUpsampleBicubic2dAAGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1050 aclnnUpsampleBicubic2dBackward aclnnUpsampleBicubic2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1051 aclnnUpsampleBilinear2d aclnnUpsampleBilinear2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1052 aclnnUpsampleBilinear2dAA aclnnUpsampleBilinear2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
-operator! { 1053 aclnnUpsampleBilinear2dAABackward aclnnUpsampleBilinear2dAABackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1054 aclnnUpsampleBilinear2dBackward aclnnUpsampleBilinear2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1055 aclnnUpsampleBilinear2dBackwardV2 aclnnUpsampleBilinear2dBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
-operator! { 1056 aclnnUpsampleLinear1d aclnnUpsampleLinear1dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: P) }
-operator! { 1057 aclnnUpsampleLinear1dBackward aclnnUpsampleLinear1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P) }
-operator! { 1058 aclnnUpsampleNearest1d aclnnUpsampleNearest1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1059 aclnnUpsampleNearest1dBackward aclnnUpsampleNearest1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 1060 aclnnUpsampleNearest1dV2 aclnnUpsampleNearest1dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
-operator! { 1061 aclnnUpsampleNearest2d aclnnUpsampleNearest2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1062 aclnnUpsampleNearest2dBackward aclnnUpsampleNearest2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
-operator! { 1063 aclnnUpsampleNearest2dV2 aclnnUpsampleNearest2dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: f32, a4: P) }
-operator! { 1064 aclnnUpsampleNearest3d aclnnUpsampleNearest3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
-operator! { 1065 aclnnUpsampleNearest3dBackward aclnnUpsampleNearest3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1066 aclnnUpsampleNearestExact1d aclnnUpsampleNearestExact1dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
-operator! { 1067 aclnnUpsampleNearestExact1dBackward aclnnUpsampleNearestExact1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
-operator! { 1068 aclnnUpsampleNearestExact2d aclnnUpsampleNearestExact2dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
-operator! { 1069 aclnnUpsampleNearestExact2dBackward aclnnUpsampleNearestExact2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
-operator! { 1070 aclnnUpsampleNearestExact3d aclnnUpsampleNearestExact3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
-operator! { 1071 aclnnUpsampleNearestExact3dBackward aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1072 aclnnUpsampleTrilinear3d aclnnUpsampleTrilinear3dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: f64, a6: P) }
-operator! { 1073 aclnnUpsampleTrilinear3dBackward aclnnUpsampleTrilinear3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: f64, a7: P) }
-operator! { 1074 aclnnVar aclnnVarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
-operator! { 1075 aclnnVarCorrection aclnnVarCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
-operator! { 1076 aclnnVarMean aclnnVarMeanGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
-operator! { 1077 aclnnViewCopy aclnnViewCopyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
-operator! { 1078 aclnnWeightQuantBatchMatmul aclnnWeightQuantBatchMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: Bool, a10: f32, a11: f32, a12: P) }
-operator! { 1079 aclnnWeightQuantBatchMatmulNz aclnnWeightQuantBatchMatmulNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
-operator! { 1080 aclnnWeightQuantBatchMatmulV2 aclnnWeightQuantBatchMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
-operator! { 1081 aclnnWeightQuantBatchMatmulV3 aclnnWeightQuantBatchMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: i32, a9: P) }
-operator! { 1082 aclnnWeightQuantMatmulAllReduce aclnnWeightQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64, a11: P) }
-operator! { 1083 aclnnWeightQuantMatmulAllReduceAddRmsNorm aclnnWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P) }
-operator! { 1084 aclnnWeightQuantPreprocess aclnnWeightQuantPreprocessGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: P) }
-operator! { 1085 aclnnXLogYScalarOther aclnnXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1086 aclnnXLogYScalarSelf aclnnXLogYScalarSelfGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1087 aclnnXLogYTensor aclnnXLogYTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
-operator! { 1088 aclnnXlog1py aclnnXlog1pyGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 31 aclnnAddRmsNormBias aclnnAddRmsNormBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 32 aclnnAddRmsNormCast aclnnAddRmsNormCastGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P, a6: P, a7: P) }
+operator! { 33 aclnnAddRmsNormDynamicMxQuant aclnnAddRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: i64, a8: Bool, a9: P, a10: P, a11: P, a12: P) }
+operator! { 34 aclnnAddRmsNormDynamicQuant aclnnAddRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 35 aclnnAddRmsNormDynamicQuantV2 aclnnAddRmsNormDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P) }
+operator! { 36 aclnnAddRmsNormQuant aclnnAddRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: Bool, a10: P, a11: P, a12: P) }
+operator! { 37 aclnnAddRmsNormQuantV2 aclnnAddRmsNormQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: f64, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
+operator! { 38 aclnnAddV3 aclnnAddV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 39 aclnnAddbmm aclnnAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 40 aclnnAddcdiv aclnnAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 41 aclnnAddcmul aclnnAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 42 aclnnAddmm aclnnAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 43 aclnnAddmmWeightNz aclnnAddmmWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 44 aclnnAddmv aclnnAddmvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 45 aclnnAddr aclnnAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 46 aclnnAddrV2 aclnnAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 47 aclnnAdds aclnnAddsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 48 aclnnAdvanceStep aclnnAdvanceStepGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64) }
+operator! { 49 aclnnAdvanceStepV2 aclnnAdvanceStepV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64) }
+operator! { 50 aclnnAffineGrid aclnnAffineGridGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 51 aclnnAll aclnnAllGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 52 aclnnAllFinite aclnnAllFiniteGetWorkspaceSize (a0: P, a1: P) }
+operator! { 53 aclnnAllGatherMatmul aclnnAllGatherMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P) }
+operator! { 54 aclnnAlltoAllAllGatherBatchMatMul aclnnAlltoAllAllGatherBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P) }
+operator! { 55 aclnnAlltoAllvGroupedMatMul aclnnAlltoAllvGroupedMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: Bool, a13: P, a14: P, a15: P) }
+operator! { 56 aclnnAmax aclnnAmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 57 aclnnAmin aclnnAminGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 58 aclnnAminmax aclnnAminmaxGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: P) }
+operator! { 59 aclnnAminmaxAll aclnnAminmaxAllGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 60 aclnnAminmaxDim aclnnAminmaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 61 aclnnAmpUpdateScale aclnnAmpUpdateScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: i64, a6: P, a7: P) }
+operator! { 62 aclnnAngleV2 aclnnAngleV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 63 aclnnAntiMxQuant aclnnAntiMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 64 aclnnAny aclnnAnyGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 65 aclnnApplyAdadelta aclnnApplyAdadeltaGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 66 aclnnApplyAdam aclnnApplyAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool) }
+operator! { 67 aclnnApplyAdamD aclnnApplyAdamDGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P, a14: P) }
+operator! { 68 aclnnApplyAdamW aclnnApplyAdamWGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: Bool, a13: Bool) }
+operator! { 69 aclnnApplyAdamWQuant aclnnApplyAdamWQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f64, a10: f64, a11: f64, a12: f64, a13: f64, a14: f64, a15: P, a16: i64) }
+operator! { 70 aclnnApplyAdamWV2 aclnnApplyAdamWV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f32, a7: f32, a8: f32, a9: f32, a10: f32, a11: Bool, a12: Bool) }
+operator! { 71 aclnnApplyAdamax aclnnApplyAdamaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
+operator! { 72 aclnnApplyFtrl aclnnApplyFtrlGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool) }
+operator! { 73 aclnnApplyFusedEmaAdam aclnnApplyFusedEmaAdamGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: f64, a8: f64, a9: f64, a10: f64, a11: i64, a12: Bool, a13: f64) }
+operator! { 74 aclnnApplyGradientDescent aclnnApplyGradientDescentGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 75 aclnnApplyRotaryPosEmb aclnnApplyRotaryPosEmbGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 76 aclnnApplyRotaryPosEmbV2 aclnnApplyRotaryPosEmbV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 77 aclnnApplyTopKTopP aclnnApplyTopKTopPGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 78 aclnnApplyTopKTopPCustom aclnnApplyTopKTopPCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 79 aclnnApproximateEqual aclnnApproximateEqualGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 80 aclnnArange aclnnArangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 81 aclnnArgMax aclnnArgMaxGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
+operator! { 82 aclnnArgMin aclnnArgMinGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
+operator! { 83 aclnnArgsort aclnnArgsortGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P) }
+operator! { 84 aclnnAsStrided aclnnAsStridedGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 85 aclnnAscendAntiQuant aclnnAscendAntiQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 86 aclnnAscendQuant aclnnAscendQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: P) }
+operator! { 87 aclnnAscendQuantV3 aclnnAscendQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i32, a6: i32, a7: P) }
+operator! { 88 aclnnAsin aclnnAsinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 89 aclnnAsinWithAgent aclnnAsinWithAgentGetWorkspaceSize (a0: P, a1: P) }
+operator! { 90 aclnnAsinh aclnnAsinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 91 aclnnAsinhGrad aclnnAsinhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 92 aclnnAsinhV2 aclnnAsinhV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 93 aclnnAsinhWithAgent aclnnAsinhWithAgentGetWorkspaceSize (a0: P, a1: P) }
+operator! { 94 aclnnAssignSub aclnnAssignSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 95 aclnnAtan aclnnAtanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 96 aclnnAtan2 aclnnAtan2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 97 aclnnAtanGrad aclnnAtanGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 98 aclnnAtanh aclnnAtanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 99 aclnnAttentionUpdate aclnnAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 100 aclnnAvgPool2d aclnnAvgPool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: i8, a8: P) }
+operator! { 101 aclnnAvgPool2dBackward aclnnAvgPool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: i8, a9: P) }
+operator! { 102 aclnnAvgPool3d aclnnAvgPool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64, a7: P) }
+operator! { 103 aclnnAvgPool3dBackward aclnnAvgPool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P) }
+operator! { 104 aclnnAxpyV2 aclnnAxpyV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 105 aclnnBackgroundReplace aclnnBackgroundReplaceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 106 aclnnBaddbmm aclnnBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i8) }
+operator! { 107 aclnnBatchMatMul aclnnBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 108 aclnnBatchMatMulReduceScatterAlltoAll aclnnBatchMatMulReduceScatterAlltoAllGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
+operator! { 109 aclnnBatchMatMulWeightNz aclnnBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 110 aclnnBatchMatmulQuant aclnnBatchMatmulQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
+operator! { 111 aclnnBatchNorm aclnnBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: f64, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 112 aclnnBatchNormBackward aclnnBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 113 aclnnBatchNormElemt aclnnBatchNormElemtGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
+operator! { 114 aclnnBatchNormElemtBackward aclnnBatchNormElemtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 115 aclnnBatchNormGatherStatsWithCounts aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: f64, a7: P, a8: P, a9: P) }
+operator! { 116 aclnnBatchNormReduce aclnnBatchNormReduceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 117 aclnnBatchNormReduceBackward aclnnBatchNormReduceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 118 aclnnBatchNormStats aclnnBatchNormStatsGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P) }
+operator! { 119 aclnnBernoulli aclnnBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 120 aclnnBernoulliTensor aclnnBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 121 aclnnBiasAdd aclnnBiasAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 122 aclnnBidirectionLSTM aclnnBidirectionLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: Bool, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
+operator! { 123 aclnnBidirectionLSTMV2 aclnnBidirectionLSTMV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: Bool, a14: Bool, a15: Bool, a16: Bool, a17: P, a18: P, a19: P) }
+operator! { 124 aclnnBinaryCrossEntropy aclnnBinaryCrossEntropyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 125 aclnnBinaryCrossEntropyBackward aclnnBinaryCrossEntropyBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 126 aclnnBinaryCrossEntropyWithLogits aclnnBinaryCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 127 aclnnBinaryCrossEntropyWithLogitsBackward aclnnBinaryCrossEntropyWithLogitsBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 128 aclnnBinaryCrossEntropyWithLogitsTargetBackward aclnnBinaryCrossEntropyWithLogitsTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 129 aclnnBincount aclnnBincountGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 130 aclnnBitwiseAndScalar aclnnBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 131 aclnnBitwiseAndTensor aclnnBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 132 aclnnBitwiseAndTensorOut aclnnBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 133 aclnnBitwiseNot aclnnBitwiseNotGetWorkspaceSize (a0: P, a1: P) }
+operator! { 134 aclnnBitwiseOrScalar aclnnBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 135 aclnnBitwiseOrTensor aclnnBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 136 aclnnBitwiseXorScalar aclnnBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 137 aclnnBitwiseXorTensor aclnnBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 138 aclnnBlendImagesCustom aclnnBlendImagesCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 139 aclnnBucketize aclnnBucketizeGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 140 aclnnCIoU aclnnCIoUGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
+operator! { 141 aclnnCast aclnnCastGetWorkspaceSize (a0: P, a1: i32, a2: P) }
+operator! { 142 aclnnCastV3 aclnnCastV3GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 143 aclnnCat aclnnCatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 144 aclnnCdist aclnnCdistGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: i64, a4: P) }
+operator! { 145 aclnnCdistBackward aclnnCdistBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: P) }
+operator! { 146 aclnnCeil aclnnCeilGetWorkspaceSize (a0: P, a1: P) }
+operator! { 147 aclnnCelu aclnnCeluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 148 aclnnChamferDistanceBackward aclnnChamferDistanceBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 149 aclnnChannelShuffle aclnnChannelShuffleGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 150 aclnnChunkCat aclnnChunkCatGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 151 aclnnCircularPad2d aclnnCircularPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 152 aclnnCircularPad2dBackward aclnnCircularPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 153 aclnnCircularPad3d aclnnCircularPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 154 aclnnCircularPad3dBackward aclnnCircularPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 155 aclnnClamp aclnnClampGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 156 aclnnClampMax aclnnClampMaxGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 157 aclnnClampMaxTensor aclnnClampMaxTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 158 aclnnClampMin aclnnClampMinGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 159 aclnnClampMinTensor aclnnClampMinTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 160 aclnnClampTensor aclnnClampTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 161 aclnnClippedSwiglu aclnnClippedSwigluGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: P) }
+operator! { 162 aclnnClippedSwigluGrad aclnnClippedSwigluGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: f64, a7: Bool, a8: P) }
+operator! { 163 aclnnClippedSwigluV2 aclnnClippedSwigluV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: f64, a6: Bool, a7: i64, a8: P) }
+operator! { 164 aclnnCoalesceSparse aclnnCoalesceSparseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 165 aclnnComplex aclnnComplexGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 166 aclnnConfusionTranspose aclnnConfusionTransposeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 167 aclnnConstantPadNd aclnnConstantPadNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 168 aclnnConvDepthwise2d aclnnConvDepthwise2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i8) }
+operator! { 169 aclnnConvTbc aclnnConvTbcGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i8) }
+operator! { 170 aclnnConvTbcBackward aclnnConvTbcBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i8, a6: P, a7: P, a8: P) }
+operator! { 171 aclnnConvertWeightToINT4Pack aclnnConvertWeightToINT4PackGetWorkspaceSize (a0: P, a1: P) }
+operator! { 172 aclnnConvolution aclnnConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: P, a8: i64, a9: P, a10: i8) }
+operator! { 173 aclnnConvolutionBackward aclnnConvolutionBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i32, a10: P, a11: i8, a12: P, a13: P, a14: P) }
+operator! { 174 aclnnCos aclnnCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 175 aclnnCosh aclnnCoshGetWorkspaceSize (a0: P, a1: P) }
+operator! { 176 aclnnCrossEntropyLoss aclnnCrossEntropyLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: f64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 177 aclnnCrossEntropyLossGrad aclnnCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: f64, a9: f64, a10: P) }
+operator! { 178 aclnnCrossEntropySumExpAndIndexLogit aclnnCrossEntropySumExpAndIndexLogitGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 179 aclnnCtcLoss aclnnCtcLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: Bool, a6: P, a7: P) }
+operator! { 180 aclnnCtcLossBackward aclnnCtcLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: Bool, a9: P) }
+operator! { 181 aclnnCummax aclnnCummaxGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 182 aclnnCummin aclnnCumminGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 183 aclnnCumprod aclnnCumprodGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 184 aclnnCumsum aclnnCumsumGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
+operator! { 185 aclnnCumsumV2 aclnnCumsumV2GetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: Bool, a4: P) }
+operator! { 186 aclnnDataFormatDimMap aclnnDataFormatDimMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 187 aclnnDeepNorm aclnnDeepNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
+operator! { 188 aclnnDeepNormGrad aclnnDeepNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 189 aclnnDeformableConv2d aclnnDeformableConv2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: Bool, a11: P, a12: P) }
+operator! { 190 aclnnDeformableConv2dBackward aclnnDeformableConv2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: Bool, a12: P, a13: P, a14: P, a15: P) }
+operator! { 191 aclnnDequantBias aclnnDequantBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 192 aclnnDequantRopeQuantKvcache aclnnDequantRopeQuantKvcacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: Bool, a17: P, a18: P, a19: P, a20: P) }
+operator! { 193 aclnnDequantSituQuant aclnnDequantSituQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f32, a8: f32, a9: Bool, a10: P, a11: P, a12: P) }
+operator! { 194 aclnnDequantSwigluQuant aclnnDequantSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P, a10: P) }
+operator! { 195 aclnnDequantSwigluQuantV2 aclnnDequantSwigluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: i64, a10: P, a11: i64, a12: i64, a13: f64, a14: f64, a15: f64, a16: P, a17: P) }
+operator! { 196 aclnnDiag aclnnDiagGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 197 aclnnDiagFlat aclnnDiagFlatGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 198 aclnnDiagPart aclnnDiagPartGetWorkspaceSize (a0: P, a1: P) }
+operator! { 199 aclnnDigamma aclnnDigammaGetWorkspaceSize (a0: P, a1: P) }
+operator! { 200 aclnnDistributeBarrier aclnnDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: i64) }
+operator! { 201 aclnnDistributeBarrierV2 aclnnDistributeBarrierV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 202 aclnnDiv aclnnDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 203 aclnnDivMod aclnnDivModGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 204 aclnnDivMods aclnnDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32, a3: P) }
+operator! { 205 aclnnDivV3 aclnnDivV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 206 aclnnDivs aclnnDivsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 207 aclnnDot aclnnDotGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 208 aclnnDropout aclnnDropoutGetWorkspaceSize (a0: P, a1: f64, a2: Bool, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 209 aclnnDropoutBackward aclnnDropoutBackwardGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 210 aclnnDropoutDoMask aclnnDropoutDoMaskGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 211 aclnnDropoutGenMask aclnnDropoutGenMaskGetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: P) }
+operator! { 212 aclnnDropoutGenMaskV2 aclnnDropoutGenMaskV2GetWorkspaceSize (a0: P, a1: f64, a2: i64, a3: i64, a4: i32, a5: P) }
+operator! { 213 aclnnDropoutGenMaskV2Tensor aclnnDropoutGenMaskV2TensorGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: P, a4: i64, a5: i32, a6: P) }
+operator! { 214 aclnnDropoutV3 aclnnDropoutV3GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 215 aclnnDropoutV3Grad aclnnDropoutV3GradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 216 aclnnDualLevelQuantMatmulWeightNz aclnnDualLevelQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: Bool, a9: i64, a10: i64, a11: P) }
+operator! { 217 aclnnDynamicBlockMxQuant aclnnDynamicBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 218 aclnnDynamicBlockQuant aclnnDynamicBlockQuantGetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 219 aclnnDynamicBlockQuantV2 aclnnDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: f64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 220 aclnnDynamicDualLevelMxQuant aclnnDynamicDualLevelMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P) }
+operator! { 221 aclnnDynamicMxQuant aclnnDynamicMxQuantGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 222 aclnnDynamicMxQuantV2 aclnnDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 223 aclnnDynamicMxQuantV3 aclnnDynamicMxQuantV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: f64, a8: P, a9: P) }
+operator! { 224 aclnnDynamicMxQuantWithDualAxis aclnnDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P, a5: P, a6: P, a7: P) }
+operator! { 225 aclnnDynamicMxQuantWithDualAxisV2 aclnnDynamicMxQuantWithDualAxisV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f64, a5: P, a6: P, a7: P, a8: P) }
+operator! { 226 aclnnDynamicQuant aclnnDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 227 aclnnDynamicQuantV2 aclnnDynamicQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 228 aclnnDynamicQuantV3 aclnnDynamicQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P, a8: P) }
+operator! { 229 aclnnDynamicQuantV4 aclnnDynamicQuantV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: f32, a7: P, a8: P, a9: P) }
+operator! { 230 aclnnEinsum aclnnEinsumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 231 aclnnElasticReceivableInfoCollect aclnnElasticReceivableInfoCollectGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 232 aclnnElasticReceivableTest aclnnElasticReceivableTestGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 233 aclnnElu aclnnEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 234 aclnnEluBackward aclnnEluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P) }
+operator! { 235 aclnnEluV2 aclnnEluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 236 aclnnEmbedding aclnnEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 237 aclnnEmbeddingBag aclnnEmbeddingBagGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i64, a5: Bool, a6: P, a7: Bool, a8: i64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 238 aclnnEmbeddingDenseBackward aclnnEmbeddingDenseBackwardGetWorkspaceSize (a0: P, a1: P, a2: u64, a3: u64, a4: Bool, a5: P) }
+operator! { 239 aclnnEmbeddingDenseGrad aclnnEmbeddingDenseGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 240 aclnnEmbeddingRenorm aclnnEmbeddingRenormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64) }
+operator! { 241 aclnnEqScalar aclnnEqScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 242 aclnnEqTensor aclnnEqTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 243 aclnnEqual aclnnEqualGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 244 aclnnErf aclnnErfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 245 aclnnErfc aclnnErfcGetWorkspaceSize (a0: P, a1: P) }
+operator! { 246 aclnnErfinv aclnnErfinvGetWorkspaceSize (a0: P, a1: P) }
+operator! { 247 aclnnExp aclnnExpGetWorkspaceSize (a0: P, a1: P) }
+operator! { 248 aclnnExp2 aclnnExp2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 249 aclnnExpSegsum aclnnExpSegsumGetWorkspaceSize (a0: P, a1: P) }
+operator! { 250 aclnnExpSegsumBackward aclnnExpSegsumBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 251 aclnnExpand aclnnExpandGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 252 aclnnExpandIntoJaggedPermute aclnnExpandIntoJaggedPermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 253 aclnnExpandv aclnnExpandvGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 254 aclnnExpm1 aclnnExpm1GetWorkspaceSize (a0: P, a1: P) }
+operator! { 255 aclnnEye aclnnEyeGetWorkspaceSize (a0: i64, a1: i64, a2: P) }
+operator! { 256 aclnnFFN aclnnFFNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: P) }
+operator! { 257 aclnnFFNV2 aclnnFFNV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
+operator! { 258 aclnnFFNV3 aclnnFFNV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: Bool, a17: P) }
+operator! { 259 aclnnFakeQuantPerChannelAffineCachemask aclnnFakeQuantPerChannelAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 260 aclnnFakeQuantPerTensorAffineCachemask aclnnFakeQuantPerTensorAffineCachemaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 261 aclnnFastBatchNormBackward aclnnFastBatchNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: f64, a9: P, a10: i32, a11: P, a12: P, a13: P) }
+operator! { 262 aclnnFastGelu aclnnFastGeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 263 aclnnFastGeluBackward aclnnFastGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 264 aclnnFastGeluV2 aclnnFastGeluV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 265 aclnnFastLayerNorm aclnnFastLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 266 aclnnFatreluMul aclnnFatreluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 267 aclnnFlashAttentionScore aclnnFlashAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: i64, a11: i64, a12: i64, a13: P, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 268 aclnnFlashAttentionScoreGrad aclnnFlashAttentionScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: f64, a14: f64, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 269 aclnnFlashAttentionScoreGradV2 aclnnFlashAttentionScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: i64, a24: P, a25: P, a26: P, a27: P) }
+operator! { 270 aclnnFlashAttentionScoreV2 aclnnFlashAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: P, a20: P, a21: P, a22: P) }
+operator! { 271 aclnnFlashAttentionUnpaddingScoreGrad aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
+operator! { 272 aclnnFlashAttentionUnpaddingScoreGradV2 aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: f64, a18: f64, a19: i64, a20: i64, a21: i64, a22: P, a23: i64, a24: i64, a25: i64, a26: P, a27: P, a28: P, a29: P) }
+operator! { 273 aclnnFlashAttentionUnpaddingScoreGradV3 aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: i64, a22: i64, a23: i64, a24: P, a25: i64, a26: i64, a27: i64, a28: P, a29: P, a30: P, a31: P, a32: P, a33: P) }
+operator! { 274 aclnnFlashAttentionUnpaddingScoreGradV4 aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: f64, a16: f64, a17: i64, a18: i64, a19: i64, a20: P, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P) }
+operator! { 275 aclnnFlashAttentionVarLenScore aclnnFlashAttentionVarLenScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P) }
+operator! { 276 aclnnFlashAttentionVarLenScoreV2 aclnnFlashAttentionVarLenScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: f64, a14: i64, a15: i64, a16: i64, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 277 aclnnFlashAttentionVarLenScoreV3 aclnnFlashAttentionVarLenScoreV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: f64, a15: f64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P) }
+operator! { 278 aclnnFlashAttentionVarLenScoreV4 aclnnFlashAttentionVarLenScoreV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: f64, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P) }
+operator! { 279 aclnnFlatQuant aclnnFlatQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P, a5: P) }
+operator! { 280 aclnnFlatQuantV2 aclnnFlatQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P) }
+operator! { 281 aclnnFlatQuantV3 aclnnFlatQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: f64, a6: i64, a7: P, a8: P) }
+operator! { 282 aclnnFlatten aclnnFlattenGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 283 aclnnFlip aclnnFlipGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 284 aclnnFloor aclnnFloorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 285 aclnnFloorDiv aclnnFloorDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 286 aclnnFloorDivide aclnnFloorDivideGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 287 aclnnFloorDivides aclnnFloorDividesGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 288 aclnnFmodScalar aclnnFmodScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 289 aclnnFmodTensor aclnnFmodTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 290 aclnnForeachACosInplace aclnnForeachACosInplaceGetWorkspaceSize (a0: P) }
+operator! { 291 aclnnForeachAbs aclnnForeachAbsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 292 aclnnForeachAcos aclnnForeachAcosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 293 aclnnForeachAddList aclnnForeachAddListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 294 aclnnForeachAddListInplace aclnnForeachAddListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 295 aclnnForeachAddListV2 aclnnForeachAddListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 296 aclnnForeachAddScalar aclnnForeachAddScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 297 aclnnForeachAddScalarList aclnnForeachAddScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 298 aclnnForeachAddScalarV2 aclnnForeachAddScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 299 aclnnForeachAddcdivList aclnnForeachAddcdivListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 300 aclnnForeachAddcdivScalar aclnnForeachAddcdivScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 301 aclnnForeachAddcdivScalarList aclnnForeachAddcdivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 302 aclnnForeachAddcdivScalarV2 aclnnForeachAddcdivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 303 aclnnForeachAddcmulList aclnnForeachAddcmulListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 304 aclnnForeachAddcmulScalar aclnnForeachAddcmulScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 305 aclnnForeachAddcmulScalarList aclnnForeachAddcmulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 306 aclnnForeachAddcmulScalarV2 aclnnForeachAddcmulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 307 aclnnForeachAsin aclnnForeachAsinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 308 aclnnForeachAtan aclnnForeachAtanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 309 aclnnForeachCopy aclnnForeachCopyGetWorkspaceSize (a0: P, a1: P) }
+operator! { 310 aclnnForeachCos aclnnForeachCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 311 aclnnForeachCosh aclnnForeachCoshGetWorkspaceSize (a0: P, a1: P) }
+operator! { 312 aclnnForeachDivList aclnnForeachDivListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 313 aclnnForeachDivListInplace aclnnForeachDivListInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 314 aclnnForeachDivScalar aclnnForeachDivScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 315 aclnnForeachDivScalarList aclnnForeachDivScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 316 aclnnForeachDivScalarV2 aclnnForeachDivScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 317 aclnnForeachErf aclnnForeachErfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 318 aclnnForeachErfc aclnnForeachErfcGetWorkspaceSize (a0: P, a1: P) }
+operator! { 319 aclnnForeachExp aclnnForeachExpGetWorkspaceSize (a0: P, a1: P) }
+operator! { 320 aclnnForeachExpm1 aclnnForeachExpm1GetWorkspaceSize (a0: P, a1: P) }
+operator! { 321 aclnnForeachLerpList aclnnForeachLerpListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 322 aclnnForeachLerpScalar aclnnForeachLerpScalarGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 323 aclnnForeachLog aclnnForeachLogGetWorkspaceSize (a0: P, a1: P) }
+operator! { 324 aclnnForeachLog10 aclnnForeachLog10GetWorkspaceSize (a0: P, a1: P) }
+operator! { 325 aclnnForeachLog1p aclnnForeachLog1pGetWorkspaceSize (a0: P, a1: P) }
+operator! { 326 aclnnForeachLog2 aclnnForeachLog2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 327 aclnnForeachLogInplace aclnnForeachLogInplaceGetWorkspaceSize (a0: P) }
+operator! { 328 aclnnForeachMaximumList aclnnForeachMaximumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 329 aclnnForeachMaximumScalar aclnnForeachMaximumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 330 aclnnForeachMaximumScalarList aclnnForeachMaximumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 331 aclnnForeachMaximumScalarV2 aclnnForeachMaximumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 332 aclnnForeachMinimumList aclnnForeachMinimumListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 333 aclnnForeachMinimumScalar aclnnForeachMinimumScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 334 aclnnForeachMinimumScalarList aclnnForeachMinimumScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 335 aclnnForeachMinimumScalarV2 aclnnForeachMinimumScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 336 aclnnForeachMulList aclnnForeachMulListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 337 aclnnForeachMulListInplace aclnnForeachMulListInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 338 aclnnForeachMulScalar aclnnForeachMulScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 339 aclnnForeachMulScalarInplace aclnnForeachMulScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 340 aclnnForeachMulScalarList aclnnForeachMulScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 341 aclnnForeachMulScalarV2 aclnnForeachMulScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 342 aclnnForeachNeg aclnnForeachNegGetWorkspaceSize (a0: P, a1: P) }
+operator! { 343 aclnnForeachNonFiniteCheckAndUnscale aclnnForeachNonFiniteCheckAndUnscaleGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 344 aclnnForeachNorm aclnnForeachNormGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 345 aclnnForeachPowList aclnnForeachPowListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 346 aclnnForeachPowScalar aclnnForeachPowScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 347 aclnnForeachPowScalarAndTensor aclnnForeachPowScalarAndTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 348 aclnnForeachPowScalarList aclnnForeachPowScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 349 aclnnForeachPowScalarV2 aclnnForeachPowScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 350 aclnnForeachReciprocal aclnnForeachReciprocalGetWorkspaceSize (a0: P, a1: P) }
+operator! { 351 aclnnForeachRoundOffNumber aclnnForeachRoundOffNumberGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 352 aclnnForeachRoundOffNumberV2 aclnnForeachRoundOffNumberV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 353 aclnnForeachSigmoid aclnnForeachSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 354 aclnnForeachSign aclnnForeachSignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 355 aclnnForeachSin aclnnForeachSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 356 aclnnForeachSinh aclnnForeachSinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 357 aclnnForeachSqrt aclnnForeachSqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 358 aclnnForeachSubList aclnnForeachSubListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 359 aclnnForeachSubListInplace aclnnForeachSubListInplaceGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 360 aclnnForeachSubListV2 aclnnForeachSubListV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 361 aclnnForeachSubScalar aclnnForeachSubScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 362 aclnnForeachSubScalarInplace aclnnForeachSubScalarInplaceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 363 aclnnForeachSubScalarList aclnnForeachSubScalarListGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 364 aclnnForeachSubScalarV2 aclnnForeachSubScalarV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 365 aclnnForeachTan aclnnForeachTanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 366 aclnnForeachTanh aclnnForeachTanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 367 aclnnForeachZeroInplace aclnnForeachZeroInplaceGetWorkspaceSize (a0: P) }
+operator! { 368 aclnnFrac aclnnFracGetWorkspaceSize (a0: P, a1: P) }
+operator! { 369 aclnnFresnelCos aclnnFresnelCosGetWorkspaceSize (a0: P, a1: P) }
+operator! { 370 aclnnFresnelSin aclnnFresnelSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 371 aclnnFusedAdamw aclnnFusedAdamwGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: f64, a10: f64, a11: f64, a12: f64, a13: Bool, a14: Bool) }
+operator! { 372 aclnnFusedAddRmsNorm aclnnFusedAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 373 aclnnFusedBiasLeakyRelu aclnnFusedBiasLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
+operator! { 374 aclnnFusedCrossEntropyLossWithMaxSum aclnnFusedCrossEntropyLossWithMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 375 aclnnFusedInferAttentionScore aclnnFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: i64, a18: f64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: Bool, a28: P, a29: P) }
+operator! { 376 aclnnFusedInferAttentionScoreV2 aclnnFusedInferAttentionScoreV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: i64, a25: f64, a26: i64, a27: i64, a28: P, a29: i64, a30: i64, a31: i64, a32: i64, a33: i64, a34: Bool, a35: i64, a36: i64, a37: P, a38: P) }
+operator! { 377 aclnnFusedInferAttentionScoreV3 aclnnFusedInferAttentionScoreV3GetWorkspaceSize aclnnFusedInferAttentionScoreV3GetMaxWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: i64, a28: f64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: i64, a36: i64, a37: Bool, a38: i64, a39: i64, a40: P, a41: P) }
+operator! { 378 aclnnFusedInferAttentionScoreV4 aclnnFusedInferAttentionScoreV4GetWorkspaceSize aclnnFusedInferAttentionScoreV4GetMaxWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: i64, a30: f64, a31: i64, a32: i64, a33: P, a34: i64, a35: i64, a36: i64, a37: i64, a38: i64, a39: Bool, a40: i64, a41: i64, a42: i64, a43: P, a44: P) }
+operator! { 379 aclnnFusedLinearCrossEntropyLossGrad aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 380 aclnnFusedLinearOnlineMaxSum aclnnFusedLinearOnlineMaxSumGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 381 aclnnFusedMatmul aclnnFusedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8, a6: P) }
+operator! { 382 aclnnFusedMatmulGelu aclnnFusedMatmulGeluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 383 aclnnFusedMulAddN aclnnFusedMulAddNGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 384 aclnnFusedPatchMlp aclnnFusedPatchMlpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 385 aclnnFusedQuantMatmul aclnnFusedQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
+operator! { 386 aclnnFusedQuantMatmulWeightNz aclnnFusedQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: P) }
+operator! { 387 aclnnFusedSgd aclnnFusedSgdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: f32, a6: f32, a7: f32, a8: Bool, a9: Bool, a10: Bool) }
+operator! { 388 aclnnGRU aclnnGRUGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P) }
+operator! { 389 aclnnGRUBackward aclnnGRUBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: i64, a13: Bool, a14: Bool, a15: P, a16: P, a17: P) }
+operator! { 390 aclnnGather aclnnGatherGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 391 aclnnGatherNd aclnnGatherNdGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 392 aclnnGatherV2 aclnnGatherV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 393 aclnnGatherV3 aclnnGatherV3GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: i64, a4: i64, a5: P) }
+operator! { 394 aclnnGaussianBlur aclnnGaussianBlurGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: i64, a5: P) [P, P, f64, f64, i64, P] }
+operator! { 395 aclnnGaussianNllLoss aclnnGaussianNllLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P, a6: P) }
+operator! { 396 aclnnGaussianNllLossGrad aclnnGaussianNllLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: f32, a6: P, a7: P, a8: P) }
+operator! { 397 aclnnGcd aclnnGcdGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 398 aclnnGeGlu aclnnGeGluGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P) }
+operator! { 399 aclnnGeGluBackward aclnnGeGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P) }
+operator! { 400 aclnnGeGluV3 aclnnGeGluV3GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 401 aclnnGeGluV3Backward aclnnGeGluV3BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
+operator! { 402 aclnnGeScalar aclnnGeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 403 aclnnGeTensor aclnnGeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 404 aclnnGelu aclnnGeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 405 aclnnGeluBackward aclnnGeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 406 aclnnGeluBackwardV2 aclnnGeluBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 407 aclnnGeluMul aclnnGeluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 408 aclnnGeluQuant aclnnGeluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
+operator! { 409 aclnnGeluV2 aclnnGeluV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 410 aclnnGemm aclnnGemmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: f32, a5: i64, a6: i64, a7: P, a8: i8) }
+operator! { 411 aclnnGemmaRmsNorm aclnnGemmaRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 412 aclnnGer aclnnGerGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 413 aclnnGlobalAveragePool aclnnGlobalAveragePoolGetWorkspaceSize (a0: P, a1: P) }
+operator! { 414 aclnnGlobalMaxPool aclnnGlobalMaxPoolGetWorkspaceSize (a0: P, a1: P) }
+operator! { 415 aclnnGlu aclnnGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 416 aclnnGluBackward aclnnGluBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 417 aclnnGridSampler2D aclnnGridSampler2DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 418 aclnnGridSampler2DBackward aclnnGridSampler2DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 419 aclnnGridSampler3D aclnnGridSampler3DGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P) }
+operator! { 420 aclnnGridSampler3DBackward aclnnGridSampler3DBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 421 aclnnGroupNorm aclnnGroupNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 422 aclnnGroupNormBackward aclnnGroupNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: i64, a9: P, a10: P, a11: P, a12: P) }
+operator! { 423 aclnnGroupNormSilu aclnnGroupNormSiluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 424 aclnnGroupNormSiluQuant aclnnGroupNormSiluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: f64, a6: Bool, a7: P, a8: P, a9: P) }
+operator! { 425 aclnnGroupNormSiluV2 aclnnGroupNormSiluV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 426 aclnnGroupNormSwish aclnnGroupNormSwishGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: f64, a6: Bool, a7: f64, a8: P, a9: P, a10: P) }
+operator! { 427 aclnnGroupNormSwishGrad aclnnGroupNormSwishGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: f64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P) }
+operator! { 428 aclnnGroupNormalizationGrad aclnnGroupNormalizationGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 429 aclnnGroupQuant aclnnGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: P) }
+operator! { 430 aclnnGroupedBiasAddGrad aclnnGroupedBiasAddGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 431 aclnnGroupedBiasAddGradV2 aclnnGroupedBiasAddGradV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 432 aclnnGroupedDynamicBlockQuant aclnnGroupedDynamicBlockQuantGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 433 aclnnGroupedDynamicBlockQuantV2 aclnnGroupedDynamicBlockQuantV2GetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: f64, a9: P, a10: P) }
+operator! { 434 aclnnGroupedDynamicMxQuant aclnnGroupedDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 435 aclnnGroupedDynamicMxQuantV2 aclnnGroupedDynamicMxQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: i64, a6: f64, a7: P, a8: P) }
+operator! { 436 aclnnGroupedDynamicMxQuantWithDualAxis aclnnGroupedDynamicMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: P, a7: P, a8: P, a9: P) }
+operator! { 437 aclnnGroupedMatMulAllReduce aclnnGroupedMatMulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
+operator! { 438 aclnnGroupedMatMulAlltoAllv aclnnGroupedMatMulAlltoAllvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P, a9: P, a10: Bool, a11: Bool, a12: P, a13: P) }
+operator! { 439 aclnnGroupedMatmul aclnnGroupedMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: P) }
+operator! { 440 aclnnGroupedMatmulAdd aclnnGroupedMatmulAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: i64) }
+operator! { 441 aclnnGroupedMatmulFinalizeRouting aclnnGroupedMatmulFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 442 aclnnGroupedMatmulFinalizeRoutingV2 aclnnGroupedMatmulFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P) }
+operator! { 443 aclnnGroupedMatmulFinalizeRoutingV3 aclnnGroupedMatmulFinalizeRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
+operator! { 444 aclnnGroupedMatmulFinalizeRoutingWeightNz aclnnGroupedMatmulFinalizeRoutingWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: f32, a11: i64, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 445 aclnnGroupedMatmulFinalizeRoutingWeightNzV2 aclnnGroupedMatmulFinalizeRoutingWeightNzV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f32, a14: i64, a15: Bool, a16: Bool, a17: i64, a18: P, a19: P) }
+operator! { 446 aclnnGroupedMatmulSwigluQuant aclnnGroupedMatmulSwigluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 447 aclnnGroupedMatmulSwigluQuantWeightNZ aclnnGroupedMatmulSwigluQuantWeightNZGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 448 aclnnGroupedMatmulV2 aclnnGroupedMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 449 aclnnGroupedMatmulV3 aclnnGroupedMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 450 aclnnGroupedMatmulV4 aclnnGroupedMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P) }
+operator! { 451 aclnnGroupedMatmulV5 aclnnGroupedMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 452 aclnnGroupedMatmulWeightNz aclnnGroupedMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: P, a19: P, a20: P) }
+operator! { 453 aclnnGroupedQuantMax aclnnGroupedQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P) }
+operator! { 454 aclnnGtScalar aclnnGtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 455 aclnnGtTensor aclnnGtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 456 aclnnHardShrink aclnnHardShrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 457 aclnnHardshrink aclnnHardshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 458 aclnnHardshrinkBackward aclnnHardshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 459 aclnnHardsigmoid aclnnHardsigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 460 aclnnHardsigmoidBackward aclnnHardsigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 461 aclnnHardsigmoidV2 aclnnHardsigmoidV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 462 aclnnHardswish aclnnHardswishGetWorkspaceSize (a0: P, a1: P) }
+operator! { 463 aclnnHardswishBackward aclnnHardswishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 464 aclnnHardswishBackwardV2 aclnnHardswishBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 465 aclnnHardtanh aclnnHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 466 aclnnHardtanhBackward aclnnHardtanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 467 aclnnHeaviside aclnnHeavisideGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 468 aclnnHingeEmbeddingLoss aclnnHingeEmbeddingLossGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 469 aclnnHingeLoss aclnnHingeLossGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 470 aclnnHingeLossGrad aclnnHingeLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 471 aclnnHistc aclnnHistcGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 472 aclnnHuberLoss aclnnHuberLossGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 473 aclnnIm2col aclnnIm2colGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 474 aclnnIm2colBackward aclnnIm2colBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 475 aclnnIncreFlashAttention aclnnIncreFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: P, a9: i64, a10: P) }
+operator! { 476 aclnnIncreFlashAttentionV2 aclnnIncreFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: i64, a15: P) }
+operator! { 477 aclnnIncreFlashAttentionV3 aclnnIncreFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
+operator! { 478 aclnnIncreFlashAttentionV4 aclnnIncreFlashAttentionV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: f64, a17: P, a18: i64, a19: i64, a20: i64, a21: P) }
+operator! { 479 aclnnIndex aclnnIndexGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 480 aclnnIndexAdd aclnnIndexAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: P) }
+operator! { 481 aclnnIndexAddV2 aclnnIndexAddV2GetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 482 aclnnIndexCopy aclnnIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 483 aclnnIndexFill aclnnIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 484 aclnnIndexFillTensor aclnnIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 485 aclnnIndexPutImpl aclnnIndexPutImplGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: Bool) }
+operator! { 486 aclnnIndexSelect aclnnIndexSelectGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 487 aclnnInnerDistributeBarrier aclnnInnerDistributeBarrierGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64) }
+operator! { 488 aclnnInnerFusedInferAttentionScore aclnnInnerFusedInferAttentionScoreGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
+operator! { 489 aclnnInnerFusedInferAttentionScoreTensor aclnnInnerFusedInferAttentionScoreTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P, a30: P, a31: i64, a32: f64, a33: i64, a34: i64, a35: P, a36: i64, a37: i64, a38: i64, a39: i64, a40: i64, a41: Bool, a42: i64, a43: i64, a44: i64, a45: i64, a46: i64, a47: P, a48: P) }
+operator! { 490 aclnnInplaceAcos aclnnInplaceAcosGetWorkspaceSize (a0: P) }
+operator! { 491 aclnnInplaceAcosh aclnnInplaceAcoshGetWorkspaceSize (a0: P) }
+operator! { 492 aclnnInplaceAdd aclnnInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 493 aclnnInplaceAddRelu aclnnInplaceAddReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 494 aclnnInplaceAddRmsNorm aclnnInplaceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 495 aclnnInplaceAddV3 aclnnInplaceAddV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 496 aclnnInplaceAddbmm aclnnInplaceAddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 497 aclnnInplaceAddcdiv aclnnInplaceAddcdivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 498 aclnnInplaceAddcmul aclnnInplaceAddcmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 499 aclnnInplaceAddmm aclnnInplaceAddmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 500 aclnnInplaceAddr aclnnInplaceAddrGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 501 aclnnInplaceAddrV2 aclnnInplaceAddrV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 502 aclnnInplaceAdds aclnnInplaceAddsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 503 aclnnInplaceAsin aclnnInplaceAsinGetWorkspaceSize (a0: P) }
+operator! { 504 aclnnInplaceAsinh aclnnInplaceAsinhGetWorkspaceSize (a0: P) }
+operator! { 505 aclnnInplaceAtan aclnnInplaceAtanGetWorkspaceSize (a0: P) }
+operator! { 506 aclnnInplaceAtan2 aclnnInplaceAtan2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 507 aclnnInplaceAtanh aclnnInplaceAtanhGetWorkspaceSize (a0: P) }
+operator! { 508 aclnnInplaceBaddbmm aclnnInplaceBaddbmmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i8) }
+operator! { 509 aclnnInplaceBernoulli aclnnInplaceBernoulliGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 510 aclnnInplaceBernoulliTensor aclnnInplaceBernoulliTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 511 aclnnInplaceBitwiseAndScalar aclnnInplaceBitwiseAndScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 512 aclnnInplaceBitwiseAndTensor aclnnInplaceBitwiseAndTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 513 aclnnInplaceBitwiseAndTensorOut aclnnInplaceBitwiseAndTensorOutGetWorkspaceSize (a0: P, a1: P) }
+operator! { 514 aclnnInplaceBitwiseOrScalar aclnnInplaceBitwiseOrScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 515 aclnnInplaceBitwiseOrTensor aclnnInplaceBitwiseOrTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 516 aclnnInplaceBitwiseXorScalar aclnnInplaceBitwiseXorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 517 aclnnInplaceBitwiseXorTensor aclnnInplaceBitwiseXorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 518 aclnnInplaceCeil aclnnInplaceCeilGetWorkspaceSize (a0: P) }
+operator! { 519 aclnnInplaceCelu aclnnInplaceCeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 520 aclnnInplaceClampMax aclnnInplaceClampMaxGetWorkspaceSize (a0: P, a1: P) }
+operator! { 521 aclnnInplaceClampMaxTensor aclnnInplaceClampMaxTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 522 aclnnInplaceClampMinTensor aclnnInplaceClampMinTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 523 aclnnInplaceCopy aclnnInplaceCopyGetWorkspaceSize (a0: P, a1: P) }
+operator! { 524 aclnnInplaceCos aclnnInplaceCosGetWorkspaceSize (a0: P) }
+operator! { 525 aclnnInplaceCosh aclnnInplaceCoshGetWorkspaceSize (a0: P) }
+operator! { 526 aclnnInplaceCumprod aclnnInplaceCumprodGetWorkspaceSize (a0: P, a1: P) }
+operator! { 527 aclnnInplaceDiv aclnnInplaceDivGetWorkspaceSize (a0: P, a1: P) }
+operator! { 528 aclnnInplaceDivMod aclnnInplaceDivModGetWorkspaceSize (a0: P, a1: P, a2: i32) }
+operator! { 529 aclnnInplaceDivMods aclnnInplaceDivModsGetWorkspaceSize (a0: P, a1: P, a2: i32) }
+operator! { 530 aclnnInplaceDivs aclnnInplaceDivsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 531 aclnnInplaceElu aclnnInplaceEluGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 532 aclnnInplaceEqScalar aclnnInplaceEqScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 533 aclnnInplaceEqTensor aclnnInplaceEqTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 534 aclnnInplaceErf aclnnInplaceErfGetWorkspaceSize (a0: P) }
+operator! { 535 aclnnInplaceErfc aclnnInplaceErfcGetWorkspaceSize (a0: P) }
+operator! { 536 aclnnInplaceErfinv aclnnInplaceErfinvGetWorkspaceSize (a0: P) }
+operator! { 537 aclnnInplaceExp aclnnInplaceExpGetWorkspaceSize (a0: P) }
+operator! { 538 aclnnInplaceExp2 aclnnInplaceExp2GetWorkspaceSize (a0: P) }
+operator! { 539 aclnnInplaceExpm1 aclnnInplaceExpm1GetWorkspaceSize (a0: P) }
+operator! { 540 aclnnInplaceFillDiagonal aclnnInplaceFillDiagonalGetWorkspaceSize (a0: P, a1: P, a2: Bool) }
+operator! { 541 aclnnInplaceFillScalar aclnnInplaceFillScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 542 aclnnInplaceFillTensor aclnnInplaceFillTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 543 aclnnInplaceFloor aclnnInplaceFloorGetWorkspaceSize (a0: P) }
+operator! { 544 aclnnInplaceFloorDivide aclnnInplaceFloorDivideGetWorkspaceSize (a0: P, a1: P) }
+operator! { 545 aclnnInplaceFloorDivides aclnnInplaceFloorDividesGetWorkspaceSize (a0: P, a1: P) }
+operator! { 546 aclnnInplaceFmodScalar aclnnInplaceFmodScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 547 aclnnInplaceFmodTensor aclnnInplaceFmodTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 548 aclnnInplaceFrac aclnnInplaceFracGetWorkspaceSize (a0: P) }
+operator! { 549 aclnnInplaceGeScalar aclnnInplaceGeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 550 aclnnInplaceGeTensor aclnnInplaceGeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 551 aclnnInplaceGtScalar aclnnInplaceGtScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 552 aclnnInplaceGtTensor aclnnInplaceGtTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 553 aclnnInplaceHardsigmoid aclnnInplaceHardsigmoidGetWorkspaceSize (a0: P) }
+operator! { 554 aclnnInplaceHardsigmoidV2 aclnnInplaceHardsigmoidV2GetWorkspaceSize (a0: P) }
+operator! { 555 aclnnInplaceHardswish aclnnInplaceHardswishGetWorkspaceSize (a0: P) }
+operator! { 556 aclnnInplaceHardtanh aclnnInplaceHardtanhGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 557 aclnnInplaceIndexCopy aclnnInplaceIndexCopyGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 558 aclnnInplaceIndexFill aclnnInplaceIndexFillGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 559 aclnnInplaceIndexFillTensor aclnnInplaceIndexFillTensorGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 560 aclnnInplaceLeScalar aclnnInplaceLeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 561 aclnnInplaceLeTensor aclnnInplaceLeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 562 aclnnInplaceLeakyRelu aclnnInplaceLeakyReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 563 aclnnInplaceLerp aclnnInplaceLerpGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 564 aclnnInplaceLerps aclnnInplaceLerpsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 565 aclnnInplaceLog aclnnInplaceLogGetWorkspaceSize (a0: P) }
+operator! { 566 aclnnInplaceLog10 aclnnInplaceLog10GetWorkspaceSize (a0: P) }
+operator! { 567 aclnnInplaceLog1p aclnnInplaceLog1pGetWorkspaceSize (a0: P) }
+operator! { 568 aclnnInplaceLog2 aclnnInplaceLog2GetWorkspaceSize (a0: P) }
+operator! { 569 aclnnInplaceLogicalAnd aclnnInplaceLogicalAndGetWorkspaceSize (a0: P, a1: P) }
+operator! { 570 aclnnInplaceLogicalNot aclnnInplaceLogicalNotGetWorkspaceSize (a0: P) }
+operator! { 571 aclnnInplaceLogicalOr aclnnInplaceLogicalOrGetWorkspaceSize (a0: P, a1: P) }
+operator! { 572 aclnnInplaceLtScalar aclnnInplaceLtScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 573 aclnnInplaceLtTensor aclnnInplaceLtTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 574 aclnnInplaceMaskedFillScalar aclnnInplaceMaskedFillScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 575 aclnnInplaceMaskedFillTensor aclnnInplaceMaskedFillTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 576 aclnnInplaceMaskedScatter aclnnInplaceMaskedScatterGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 577 aclnnInplaceMatmulAllReduceAddRmsNorm aclnnInplaceMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 578 aclnnInplaceMish aclnnInplaceMishGetWorkspaceSize (a0: P) }
+operator! { 579 aclnnInplaceMul aclnnInplaceMulGetWorkspaceSize (a0: P, a1: P) }
+operator! { 580 aclnnInplaceMuls aclnnInplaceMulsGetWorkspaceSize (a0: P, a1: P) }
+operator! { 581 aclnnInplaceNanToNum aclnnInplaceNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32) }
+operator! { 582 aclnnInplaceNeScalar aclnnInplaceNeScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 583 aclnnInplaceNeTensor aclnnInplaceNeTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 584 aclnnInplaceNeg aclnnInplaceNegGetWorkspaceSize (a0: P) }
+operator! { 585 aclnnInplaceNormal aclnnInplaceNormalGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: i64, a4: i64) }
+operator! { 586 aclnnInplaceNormalTensor aclnnInplaceNormalTensorGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: P, a4: P, a5: i64) }
+operator! { 587 aclnnInplaceOne aclnnInplaceOneGetWorkspaceSize (a0: P) }
+operator! { 588 aclnnInplacePowTensorScalar aclnnInplacePowTensorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 589 aclnnInplacePowTensorTensor aclnnInplacePowTensorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 590 aclnnInplacePut aclnnInplacePutGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 591 aclnnInplaceQuantMatmulAllReduceAddRmsNorm aclnnInplaceQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P) }
+operator! { 592 aclnnInplaceQuantScatter aclnnInplaceQuantScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64) }
+operator! { 593 aclnnInplaceQuantScatterV2 aclnnInplaceQuantScatterV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P) }
+operator! { 594 aclnnInplaceRReluWithNoise aclnnInplaceRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64) }
+operator! { 595 aclnnInplaceRandom aclnnInplaceRandomGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64) }
+operator! { 596 aclnnInplaceRandomTensor aclnnInplaceRandomTensorGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P, a4: P, a5: i64) }
+operator! { 597 aclnnInplaceRandomWithoutFromTo aclnnInplaceRandomWithoutFromToGetWorkspaceSize (a0: P, a1: i64, a2: i64) }
+operator! { 598 aclnnInplaceRandomWithoutFromToTensor aclnnInplaceRandomWithoutFromToTensorGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
+operator! { 599 aclnnInplaceReciprocal aclnnInplaceReciprocalGetWorkspaceSize (a0: P) }
+operator! { 600 aclnnInplaceRelu aclnnInplaceReluGetWorkspaceSize (a0: P) }
+operator! { 601 aclnnInplaceRemainderTensorScalar aclnnInplaceRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P) }
+operator! { 602 aclnnInplaceRemainderTensorTensor aclnnInplaceRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 603 aclnnInplaceRenorm aclnnInplaceRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 604 aclnnInplaceRound aclnnInplaceRoundGetWorkspaceSize (a0: P) }
+operator! { 605 aclnnInplaceRoundDecimals aclnnInplaceRoundDecimalsGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 606 aclnnInplaceRsqrt aclnnInplaceRsqrtGetWorkspaceSize (a0: P) }
+operator! { 607 aclnnInplaceScatter aclnnInplaceScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
+operator! { 608 aclnnInplaceScatterReduce aclnnInplaceScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool) }
+operator! { 609 aclnnInplaceScatterUpdate aclnnInplaceScatterUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64) }
+operator! { 610 aclnnInplaceScatterValue aclnnInplaceScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64) }
+operator! { 611 aclnnInplaceSelu aclnnInplaceSeluGetWorkspaceSize (a0: P) }
+operator! { 612 aclnnInplaceSigmoid aclnnInplaceSigmoidGetWorkspaceSize (a0: P) }
+operator! { 613 aclnnInplaceSin aclnnInplaceSinGetWorkspaceSize (a0: P) }
+operator! { 614 aclnnInplaceSinc aclnnInplaceSincGetWorkspaceSize (a0: P) }
+operator! { 615 aclnnInplaceSinh aclnnInplaceSinhGetWorkspaceSize (a0: P) }
+operator! { 616 aclnnInplaceSqrt aclnnInplaceSqrtGetWorkspaceSize (a0: P) }
+operator! { 617 aclnnInplaceSub aclnnInplaceSubGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 618 aclnnInplaceSubs aclnnInplaceSubsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 619 aclnnInplaceTan aclnnInplaceTanGetWorkspaceSize (a0: P) }
+operator! { 620 aclnnInplaceTanh aclnnInplaceTanhGetWorkspaceSize (a0: P) }
+operator! { 621 aclnnInplaceThreshold aclnnInplaceThresholdGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 622 aclnnInplaceTril aclnnInplaceTrilGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 623 aclnnInplaceTriu aclnnInplaceTriuGetWorkspaceSize (a0: P, a1: i64) }
+operator! { 624 aclnnInplaceTrunc aclnnInplaceTruncGetWorkspaceSize (a0: P) }
+operator! { 625 aclnnInplaceUniform aclnnInplaceUniformGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: u64, a4: u64) }
+operator! { 626 aclnnInplaceUniformTensor aclnnInplaceUniformTensorGetWorkspaceSize (a0: P, a1: f64, a2: f64, a3: P, a4: P, a5: u64) }
+operator! { 627 aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm aclnnInplaceWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P) }
+operator! { 628 aclnnInplaceXLogYScalarOther aclnnInplaceXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P) }
+operator! { 629 aclnnInplaceXLogYTensor aclnnInplaceXLogYTensorGetWorkspaceSize (a0: P, a1: P) }
+operator! { 630 aclnnInplaceZero aclnnInplaceZeroGetWorkspaceSize (a0: P) }
+operator! { 631 aclnnInstanceNorm aclnnInstanceNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 632 aclnnInterleaveRope aclnnInterleaveRopeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 633 aclnnInverse aclnnInverseGetWorkspaceSize (a0: P, a1: P) }
+operator! { 634 aclnnIou aclnnIouGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: Bool, a5: P) }
+operator! { 635 aclnnIsClose aclnnIsCloseGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: Bool, a5: P) }
+operator! { 636 aclnnIsFinite aclnnIsFiniteGetWorkspaceSize (a0: P, a1: P) }
+operator! { 637 aclnnIsInScalarTensor aclnnIsInScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 638 aclnnIsInTensorScalar aclnnIsInTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 639 aclnnIsInf aclnnIsInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 640 aclnnIsNegInf aclnnIsNegInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 641 aclnnIsPosInf aclnnIsPosInfGetWorkspaceSize (a0: P, a1: P) }
+operator! { 642 aclnnKlDiv aclnnKlDivGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 643 aclnnKlDivBackward aclnnKlDivBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 644 aclnnKlDivTargetBackward aclnnKlDivTargetBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P) }
+operator! { 645 aclnnKthvalue aclnnKthvalueGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 646 aclnnKvRmsNormRopeCache aclnnKvRmsNormRopeCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: P, a13: Bool, a14: P, a15: P) }
+operator! { 647 aclnnKvRmsNormRopeCacheV2 aclnnKvRmsNormRopeCacheV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: f64, a13: P, a14: Bool, a15: P, a16: P) }
+operator! { 648 aclnnL1Loss aclnnL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 649 aclnnL1LossBackward aclnnL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 650 aclnnLSTM aclnnLSTMGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: f64, a7: Bool, a8: Bool, a9: Bool, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P) }
+operator! { 651 aclnnLayerNorm aclnnLayerNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P) }
+operator! { 652 aclnnLayerNormBackward aclnnLayerNormBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 653 aclnnLayerNormQuant aclnnLayerNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: f64, a7: P, a8: P) }
+operator! { 654 aclnnLayerNormWithImplMode aclnnLayerNormWithImplModeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: P, a6: P, a7: P, a8: i32) }
+operator! { 655 aclnnLeScalar aclnnLeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 656 aclnnLeTensor aclnnLeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 657 aclnnLeakyRelu aclnnLeakyReluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 658 aclnnLeakyReluBackward aclnnLeakyReluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 659 aclnnLeftShift aclnnLeftShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 660 aclnnLeftShifts aclnnLeftShiftsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 661 aclnnLerp aclnnLerpGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 662 aclnnLerps aclnnLerpsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 663 aclnnLgamma aclnnLgammaGetWorkspaceSize (a0: P, a1: P) }
+operator! { 664 aclnnLinalgCholesky aclnnLinalgCholeskyGetWorkspaceSize (a0: P, a1: Bool, a2: P) }
+operator! { 665 aclnnLinalgCross aclnnLinalgCrossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 666 aclnnLinalgQr aclnnLinalgQrGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P) }
+operator! { 667 aclnnLinalgVectorNorm aclnnLinalgVectorNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: i32, a5: P) }
+operator! { 668 aclnnLinspace aclnnLinspaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 669 aclnnLog aclnnLogGetWorkspaceSize (a0: P, a1: P) }
+operator! { 670 aclnnLog10 aclnnLog10GetWorkspaceSize (a0: P, a1: P) }
+operator! { 671 aclnnLog1p aclnnLog1pGetWorkspaceSize (a0: P, a1: P) }
+operator! { 672 aclnnLog2 aclnnLog2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 673 aclnnLogAddExp aclnnLogAddExpGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 674 aclnnLogAddExp2 aclnnLogAddExp2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 675 aclnnLogSigmoid aclnnLogSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 676 aclnnLogSigmoidBackward aclnnLogSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 677 aclnnLogSigmoidForward aclnnLogSigmoidForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 678 aclnnLogSoftmax aclnnLogSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 679 aclnnLogSoftmaxBackward aclnnLogSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 680 aclnnLogSoftmaxV2 aclnnLogSoftmaxV2GetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 681 aclnnLogSpace aclnnLogSpaceGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: P) }
+operator! { 682 aclnnLogSumExp aclnnLogSumExpGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P) }
+operator! { 683 aclnnLogdet aclnnLogdetGetWorkspaceSize (a0: P, a1: P) }
+operator! { 684 aclnnLogicalAnd aclnnLogicalAndGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 685 aclnnLogicalNot aclnnLogicalNotGetWorkspaceSize (a0: P, a1: P) }
+operator! { 686 aclnnLogicalOr aclnnLogicalOrGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 687 aclnnLogicalXor aclnnLogicalXorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 688 aclnnLogit aclnnLogitGetWorkspaceSize (a0: P, a1: f64, a2: P) }
+operator! { 689 aclnnLogitGrad aclnnLogitGradGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 690 aclnnLpLoss aclnnLpLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 691 aclnnLstmBackward aclnnLstmBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: Bool, a15: i64, a16: f64, a17: Bool, a18: Bool, a19: Bool, a20: P, a21: P, a22: P, a23: P, a24: P) }
+operator! { 692 aclnnLtScalar aclnnLtScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 693 aclnnLtTensor aclnnLtTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 694 aclnnMaskedScale aclnnMaskedScaleGetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 695 aclnnMaskedSelect aclnnMaskedSelectGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 696 aclnnMaskedSoftmaxWithRelPosBias aclnnMaskedSoftmaxWithRelPosBiasGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P) }
+operator! { 697 aclnnMatmul aclnnMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 698 aclnnMatmulAllReduce aclnnMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
+operator! { 699 aclnnMatmulAllReduceAddRmsNorm aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P, a8: i64, a9: i64, a10: P, a11: P) }
+operator! { 700 aclnnMatmulAllReduceV2 aclnnMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: P) }
+operator! { 701 aclnnMatmulCompress aclnnMatmulCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 702 aclnnMatmulCompressDequant aclnnMatmulCompressDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i32, a7: P, a8: P) }
+operator! { 703 aclnnMatmulEmuSplitWeight aclnnMatmulEmuSplitWeightGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f32, a5: i8) }
+operator! { 704 aclnnMatmulReduceScatter aclnnMatmulReduceScatterGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: P) }
+operator! { 705 aclnnMatmulWeightNz aclnnMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 706 aclnnMax aclnnMaxGetWorkspaceSize (a0: P, a1: P) }
+operator! { 707 aclnnMaxDim aclnnMaxDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 708 aclnnMaxN aclnnMaxNGetWorkspaceSize (a0: P, a1: P) }
+operator! { 709 aclnnMaxPool aclnnMaxPoolGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: i64, a7: P) }
+operator! { 710 aclnnMaxPool2dWithIndices aclnnMaxPool2dWithIndicesGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 711 aclnnMaxPool2dWithIndicesBackward aclnnMaxPool2dWithIndicesBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 712 aclnnMaxPool2dWithMask aclnnMaxPool2dWithMaskGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 713 aclnnMaxPool2dWithMaskBackward aclnnMaxPool2dWithMaskBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 714 aclnnMaxPool3D aclnnMaxPool3DGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: P, a8: P) }
+operator! { 715 aclnnMaxPool3dWithArgmax aclnnMaxPool3dWithArgmaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P) }
+operator! { 716 aclnnMaxPool3dWithArgmaxBackward aclnnMaxPool3dWithArgmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P) }
+operator! { 717 aclnnMaxPoolV3 aclnnMaxPoolV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 718 aclnnMaxPoolingGrad aclnnMaxPoolingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 719 aclnnMaxUnpool2d aclnnMaxUnpool2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 720 aclnnMaxUnpool2dBackward aclnnMaxUnpool2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 721 aclnnMaxUnpool3d aclnnMaxUnpool3dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 722 aclnnMaxUnpool3dBackward aclnnMaxUnpool3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 723 aclnnMaxV2 aclnnMaxV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 724 aclnnMaximum aclnnMaximumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 725 aclnnMean aclnnMeanGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 726 aclnnMeanV2 aclnnMeanV2GetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 727 aclnnMedian aclnnMedianGetWorkspaceSize (a0: P, a1: P) }
+operator! { 728 aclnnMedianDim aclnnMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 729 aclnnMin aclnnMinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 730 aclnnMinDim aclnnMinDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 731 aclnnMinN aclnnMinNGetWorkspaceSize (a0: P, a1: P) }
+operator! { 732 aclnnMinimum aclnnMinimumGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 733 aclnnMish aclnnMishGetWorkspaceSize (a0: P, a1: P) }
+operator! { 734 aclnnMishBackward aclnnMishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 735 aclnnMlaProlog aclnnMlaPrologGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P) }
+operator! { 736 aclnnMlaPrologV2 aclnnMlaPrologV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 737 aclnnMlaPrologV2WeightNz aclnnMlaPrologV2WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: f64, a20: f64, a21: P, a22: P, a23: P, a24: P) }
+operator! { 738 aclnnMlaPrologV3 aclnnMlaPrologV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
+operator! { 739 aclnnMlaPrologV3WeightNz aclnnMlaPrologV3WeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: f64, a21: f64, a22: P, a23: Bool, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: f64, a31: f64, a32: f64, a33: P, a34: P, a35: P, a36: P, a37: P) }
+operator! { 740 aclnnMm aclnnMmGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 741 aclnnModulate aclnnModulateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 742 aclnnModulateBackward aclnnModulateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 743 aclnnMoeComputeExpertTokens aclnnMoeComputeExpertTokensGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 744 aclnnMoeDistributeBufferReset aclnnMoeDistributeBufferResetGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64) }
+operator! { 745 aclnnMoeDistributeCombine aclnnMoeDistributeCombineGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: P) }
+operator! { 746 aclnnMoeDistributeCombineAddRmsNorm aclnnMoeDistributeCombineAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: i64, a16: i64, a17: i64, a18: P, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: P, a29: f32, a30: P, a31: P, a32: P) }
+operator! { 747 aclnnMoeDistributeCombineAddRmsNormV2 aclnnMoeDistributeCombineAddRmsNormV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: P, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: i64, a32: i64, a33: P, a34: f32, a35: i64, a36: i64, a37: i64, a38: P, a39: P, a40: P) }
+operator! { 748 aclnnMoeDistributeCombineV2 aclnnMoeDistributeCombineV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: i64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64, a23: i64, a24: i64, a25: i64, a26: P, a27: P) }
+operator! { 749 aclnnMoeDistributeCombineV3 aclnnMoeDistributeCombineV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: P, a13: P, a14: P, a15: P, a16: P, a17: P, a18: i64, a19: i64, a20: i64, a21: P, a22: i64, a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64, a31: P, a32: i64, a33: i64, a34: i64, a35: P) }
+operator! { 750 aclnnMoeDistributeDispatch aclnnMoeDistributeDispatchGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P) }
+operator! { 751 aclnnMoeDistributeDispatchV2 aclnnMoeDistributeDispatchV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: P, a19: P, a20: P, a21: P, a22: P, a23: P, a24: P, a25: P) }
+operator! { 752 aclnnMoeDistributeDispatchV3 aclnnMoeDistributeDispatchV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: P, a20: i64, a21: i64, a22: i64, a23: P, a24: P, a25: P, a26: P, a27: P, a28: P, a29: P) }
+operator! { 753 aclnnMoeFinalizeRouting aclnnMoeFinalizeRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 754 aclnnMoeFinalizeRoutingV2 aclnnMoeFinalizeRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: P) }
+operator! { 755 aclnnMoeFinalizeRoutingV2Grad aclnnMoeFinalizeRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P, a11: P) }
+operator! { 756 aclnnMoeGatingTopK aclnnMoeGatingTopKGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: Bool, a9: f64, a10: f64, a11: P, a12: P, a13: P) }
+operator! { 757 aclnnMoeGatingTopKSoftmax aclnnMoeGatingTopKSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 758 aclnnMoeGatingTopKSoftmaxV2 aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 759 aclnnMoeInitRouting aclnnMoeInitRoutingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 760 aclnnMoeInitRoutingCustom aclnnMoeInitRoutingCustomGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
+operator! { 761 aclnnMoeInitRoutingQuant aclnnMoeInitRoutingQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f64, a5: f64, a6: P, a7: P, a8: P) }
+operator! { 762 aclnnMoeInitRoutingQuantV2 aclnnMoeInitRoutingQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: P, a13: P, a14: P, a15: P) }
+operator! { 763 aclnnMoeInitRoutingV2 aclnnMoeInitRoutingV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: Bool, a8: P, a9: P, a10: P, a11: P) }
+operator! { 764 aclnnMoeInitRoutingV2Grad aclnnMoeInitRoutingV2GradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 765 aclnnMoeInitRoutingV3 aclnnMoeInitRoutingV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: Bool, a10: i64, a11: P, a12: i64, a13: P, a14: P, a15: P, a16: P) }
+operator! { 766 aclnnMoeTokenPermute aclnnMoeTokenPermuteGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 767 aclnnMoeTokenPermuteGrad aclnnMoeTokenPermuteGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 768 aclnnMoeTokenPermuteWithRoutingMap aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 769 aclnnMoeTokenPermuteWithRoutingMapGrad aclnnMoeTokenPermuteWithRoutingMapGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: Bool, a7: P, a8: P) }
+operator! { 770 aclnnMoeTokenUnpermute aclnnMoeTokenUnpermuteGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: P) }
+operator! { 771 aclnnMoeTokenUnpermuteGrad aclnnMoeTokenUnpermuteGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 772 aclnnMoeTokenUnpermuteWithRoutingMap aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P, a8: P, a9: P) }
+operator! { 773 aclnnMoeUpdateExpert aclnnMoeUpdateExpertGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 774 aclnnMrgbaCustom aclnnMrgbaCustomGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 775 aclnnMseLoss aclnnMseLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 776 aclnnMseLossBackward aclnnMseLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 777 aclnnMseLossGrad aclnnMseLossGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 778 aclnnMseLossOut aclnnMseLossOutGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 779 aclnnMul aclnnMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 780 aclnnMulNoNan aclnnMulNoNanGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 781 aclnnMuls aclnnMulsGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 782 aclnnMultiScaleDeformableAttentionGrad aclnnMultiScaleDeformableAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 783 aclnnMultiScaleDeformableAttnFunction aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 784 aclnnMultilabelMarginLoss aclnnMultilabelMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 785 aclnnMultinomial aclnnMultinomialGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i64, a4: i64, a5: P) }
+operator! { 786 aclnnMultinomialTensor aclnnMultinomialTensorGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P, a5: i64, a6: P) }
+operator! { 787 aclnnMv aclnnMvGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i8) }
+operator! { 788 aclnnMxToBlockMxQuant aclnnMxToBlockMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 789 aclnnNLLLoss aclnnNLLLossGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 790 aclnnNLLLoss2d aclnnNLLLoss2dGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: P, a6: P) }
+operator! { 791 aclnnNLLLoss2dBackward aclnnNLLLoss2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 792 aclnnNLLLossBackward aclnnNLLLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: P, a7: P) }
+operator! { 793 aclnnNanMedian aclnnNanMedianGetWorkspaceSize (a0: P, a1: P) }
+operator! { 794 aclnnNanMedianDim aclnnNanMedianDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: P, a4: P) }
+operator! { 795 aclnnNanToNum aclnnNanToNumGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: f32, a4: P) }
+operator! { 796 aclnnNdtri aclnnNdtriGetWorkspaceSize (a0: P, a1: P) }
+operator! { 797 aclnnNeScalar aclnnNeScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 798 aclnnNeTensor aclnnNeTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 799 aclnnNeg aclnnNegGetWorkspaceSize (a0: P, a1: P) }
+operator! { 800 aclnnNonMaxSuppression aclnnNonMaxSuppressionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: P) }
+operator! { 801 aclnnNonzero aclnnNonzeroGetWorkspaceSize (a0: P, a1: P) }
+operator! { 802 aclnnNonzeroV2 aclnnNonzeroV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 803 aclnnNorm aclnnNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P) }
+operator! { 804 aclnnNormalFloatFloat aclnnNormalFloatFloatGetWorkspaceSize (a0: f32, a1: f32, a2: i64, a3: i64, a4: P) }
+operator! { 805 aclnnNormalFloatTensor aclnnNormalFloatTensorGetWorkspaceSize (a0: f32, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 806 aclnnNormalTensorFloat aclnnNormalTensorFloatGetWorkspaceSize (a0: P, a1: f32, a2: i64, a3: i64, a4: P) }
+operator! { 807 aclnnNormalTensorTensor aclnnNormalTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 808 aclnnNpuFormatCast aclnnNpuFormatCastGetWorkspaceSize (a0: P, a1: P) }
+operator! { 809 aclnnNsaCompress aclnnNsaCompressGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P) }
+operator! { 810 aclnnNsaCompressAttention aclnnNsaCompressAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f64, a9: i64, a10: P, a11: i64, a12: i64, a13: i64, a14: i64, a15: i64, a16: P, a17: P, a18: P, a19: P) }
+operator! { 811 aclnnNsaCompressAttentionInfer aclnnNsaCompressAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: i64, a15: f64, a16: P, a17: i64, a18: i64, a19: P, a20: P) }
+operator! { 812 aclnnNsaCompressGrad aclnnNsaCompressGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: P, a8: P, a9: P) }
+operator! { 813 aclnnNsaCompressWithCache aclnnNsaCompressWithCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: i64, a8: i64, a9: i64, a10: P) }
+operator! { 814 aclnnNsaSelectedAttention aclnnNsaSelectedAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: i64, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P, a15: P) }
+operator! { 815 aclnnNsaSelectedAttentionGrad aclnnNsaSelectedAttentionGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: f64, a12: i64, a13: i64, a14: i64, a15: P, a16: i64, a17: P, a18: P, a19: P) }
+operator! { 816 aclnnNsaSelectedAttentionInfer aclnnNsaSelectedAttentionInferGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: i64, a10: i64, a11: i64, a12: i64, a13: i64, a14: f64, a15: i64, a16: P) }
+operator! { 817 aclnnOneHot aclnnOneHotGetWorkspaceSize (a0: P, a1: i32, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 818 aclnnPdist aclnnPdistGetWorkspaceSize (a0: P, a1: f32, a2: P) }
+operator! { 819 aclnnPdistForward aclnnPdistForwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 820 aclnnPermute aclnnPermuteGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 821 aclnnPolar aclnnPolarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 822 aclnnPow2 aclnnPow2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 823 aclnnPowScalarTensor aclnnPowScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 824 aclnnPowTensorScalar aclnnPowTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 825 aclnnPowTensorTensor aclnnPowTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 826 aclnnPrecisionCompare aclnnPrecisionCompareGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 827 aclnnPrelu aclnnPreluGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 828 aclnnPreluBackward aclnnPreluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 829 aclnnProd aclnnProdGetWorkspaceSize (a0: P, a1: i32, a2: P) }
+operator! { 830 aclnnProdDim aclnnProdDimGetWorkspaceSize (a0: P, a1: i64, a2: Bool, a3: i32, a4: P) }
+operator! { 831 aclnnPromptFlashAttention aclnnPromptFlashAttentionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: i64, a7: f64, a8: i64, a9: i64, a10: P, a11: i64, a12: P) }
+operator! { 832 aclnnPromptFlashAttentionV2 aclnnPromptFlashAttentionV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: P) }
+operator! { 833 aclnnPromptFlashAttentionV3 aclnnPromptFlashAttentionV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P, a12: i64, a13: f64, a14: i64, a15: i64, a16: P, a17: i64, a18: i64, a19: i64, a20: P) }
+operator! { 834 aclnnQr aclnnQrGetWorkspaceSize (a0: P, a1: Bool, a2: P, a3: P) }
+operator! { 835 aclnnQuantBatchMatmulInplaceAdd aclnnQuantBatchMatmulInplaceAddGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64) }
+operator! { 836 aclnnQuantConvolution aclnnQuantConvolutionGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
+operator! { 837 aclnnQuantConvolutionWeightNz aclnnQuantConvolutionWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P, a10: i64, a11: i32, a12: P, a13: P) }
+operator! { 838 aclnnQuantGroupedMatmulDequant aclnnQuantGroupedMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: P) }
+operator! { 839 aclnnQuantMatmul aclnnQuantMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f32, a4: P) }
+operator! { 840 aclnnQuantMatmulActivationQuantWeightNz aclnnQuantMatmulActivationQuantWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: i64, a8: P, a9: P, a10: P, a11: i64, a12: f64, a13: P, a14: P) }
+operator! { 841 aclnnQuantMatmulAllReduce aclnnQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i64, a8: i64, a9: P) }
+operator! { 842 aclnnQuantMatmulAllReduceAddRmsNorm aclnnQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: f64, a7: P, a8: P, a9: i64, a10: i64, a11: P, a12: P) }
+operator! { 843 aclnnQuantMatmulAllReduceV2 aclnnQuantMatmulAllReduceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: P) }
+operator! { 844 aclnnQuantMatmulAllReduceV3 aclnnQuantMatmulAllReduceV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: P) }
+operator! { 845 aclnnQuantMatmulAllReduceV4 aclnnQuantMatmulAllReduceV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: i64, a14: P) }
+operator! { 846 aclnnQuantMatmulDequant aclnnQuantMatmulDequantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: P) }
+operator! { 847 aclnnQuantMatmulReduceSumWeightNz aclnnQuantMatmulReduceSumWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P, a13: Bool, a14: P) }
+operator! { 848 aclnnQuantMatmulV2 aclnnQuantMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: Bool, a6: P) }
+operator! { 849 aclnnQuantMatmulV3 aclnnQuantMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: Bool, a7: P) }
+operator! { 850 aclnnQuantMatmulV4 aclnnQuantMatmulV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: Bool, a7: Bool, a8: P) }
+operator! { 851 aclnnQuantMatmulV5 aclnnQuantMatmulV5GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
+operator! { 852 aclnnQuantMatmulWeightNz aclnnQuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: Bool, a10: Bool, a11: i64, a12: P) }
+operator! { 853 aclnnQuantMax aclnnQuantMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: P) }
+operator! { 854 aclnnQuantize aclnnQuantizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: i32, a5: P) }
+operator! { 855 aclnnQuantizedBatchNorm aclnnQuantizedBatchNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: f32, a10: P) }
+operator! { 856 aclnnRReluWithNoise aclnnRReluWithNoiseGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: i64, a6: i64, a7: P) }
+operator! { 857 aclnnRandperm aclnnRandpermGetWorkspaceSize (a0: i64, a1: i64, a2: i64, a3: P) }
+operator! { 858 aclnnRange aclnnRangeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 859 aclnnRasterizer aclnnRasterizerGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f64, a6: i64, a7: P, a8: P) }
+operator! { 860 aclnnReal aclnnRealGetWorkspaceSize (a0: P, a1: P) }
+operator! { 861 aclnnRealDiv aclnnRealDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 862 aclnnReciprocal aclnnReciprocalGetWorkspaceSize (a0: P, a1: P) }
+operator! { 863 aclnnReduceLogSum aclnnReduceLogSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 864 aclnnReduceMinV2 aclnnReduceMinV2GetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 865 aclnnReduceNansum aclnnReduceNansumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 866 aclnnReduceSum aclnnReduceSumGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: i32, a4: P) }
+operator! { 867 aclnnReflectionPad1d aclnnReflectionPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 868 aclnnReflectionPad1dBackward aclnnReflectionPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 869 aclnnReflectionPad2d aclnnReflectionPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 870 aclnnReflectionPad2dBackward aclnnReflectionPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 871 aclnnReflectionPad3d aclnnReflectionPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 872 aclnnReflectionPad3dBackward aclnnReflectionPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 873 aclnnRelu aclnnReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 874 aclnnReluGradV3 aclnnReluGradV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 875 aclnnReluGradV4 aclnnReluGradV4GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 876 aclnnReluV3 aclnnReluV3GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 877 aclnnRemainderScalarTensor aclnnRemainderScalarTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 878 aclnnRemainderTensorScalar aclnnRemainderTensorScalarGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 879 aclnnRemainderTensorTensor aclnnRemainderTensorTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 880 aclnnRenorm aclnnRenormGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P) }
+operator! { 881 aclnnRepeat aclnnRepeatGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 882 aclnnRepeatInterleave aclnnRepeatInterleaveGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 883 aclnnRepeatInterleaveGrad aclnnRepeatInterleaveGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 884 aclnnRepeatInterleaveInt aclnnRepeatInterleaveIntGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: P) }
+operator! { 885 aclnnRepeatInterleaveIntWithDim aclnnRepeatInterleaveIntWithDimGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: P) }
+operator! { 886 aclnnRepeatInterleaveTensor aclnnRepeatInterleaveTensorGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 887 aclnnRepeatInterleaveWithDim aclnnRepeatInterleaveWithDimGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: P) }
+operator! { 888 aclnnReplicationPad1d aclnnReplicationPad1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 889 aclnnReplicationPad1dBackward aclnnReplicationPad1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 890 aclnnReplicationPad2d aclnnReplicationPad2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 891 aclnnReplicationPad2dBackward aclnnReplicationPad2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 892 aclnnReplicationPad3d aclnnReplicationPad3dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 893 aclnnReplicationPad3dBackward aclnnReplicationPad3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 894 aclnnResize aclnnResizeGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 895 aclnnRgb2yuv422 aclnnRgb2yuv422GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 896 aclnnRightShift aclnnRightShiftGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 897 aclnnRingAttentionUpdate aclnnRingAttentionUpdateGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P) }
+operator! { 898 aclnnRingAttentionUpdateV2 aclnnRingAttentionUpdateV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: P) }
+operator! { 899 aclnnRmsNorm aclnnRmsNormGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P, a4: P) }
+operator! { 900 aclnnRmsNormDynamicMxQuant aclnnRmsNormDynamicMxQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: i64, a5: P, a6: i64, a7: Bool, a8: P, a9: P, a10: P) }
+operator! { 901 aclnnRmsNormDynamicQuant aclnnRmsNormDynamicQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: i64, a6: P, a7: P) }
+operator! { 902 aclnnRmsNormGrad aclnnRmsNormGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 903 aclnnRmsNormGradQuant aclnnRmsNormGradQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: Bool, a8: P, a9: P) }
+operator! { 904 aclnnRmsNormQuant aclnnRmsNormQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P) }
+operator! { 905 aclnnRmsNormQuantV3 aclnnRmsNormQuantV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: Bool, a8: P, a9: P) }
+operator! { 906 aclnnRoiAlign aclnnRoiAlignGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i32, a7: f32, a8: P) }
+operator! { 907 aclnnRoiAlignV2 aclnnRoiAlignV2GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: i64, a6: Bool, a7: P) }
+operator! { 908 aclnnRoiAlignV2Backward aclnnRoiAlignV2BackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: f32, a6: i64, a7: Bool, a8: P) }
+operator! { 909 aclnnRoiPoolingGradWithArgMax aclnnRoiPoolingGradWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: f64) }
+operator! { 910 aclnnRoiPoolingWithArgMax aclnnRoiPoolingWithArgMaxGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: f32, a5: f32, a6: P, a7: P) }
+operator! { 911 aclnnRoll aclnnRollGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 912 aclnnRopeWithSinCosCache aclnnRopeWithSinCosCacheGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64, a6: Bool, a7: P, a8: P) }
+operator! { 913 aclnnRotaryPositionEmbedding aclnnRotaryPositionEmbeddingGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 914 aclnnRotaryPositionEmbeddingGrad aclnnRotaryPositionEmbeddingGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: P, a6: P, a7: P) }
+operator! { 915 aclnnRotateQuant aclnnRotateQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P, a5: i64, a6: f64, a7: Bool, a8: P, a9: P) }
+operator! { 916 aclnnRound aclnnRoundGetWorkspaceSize (a0: P, a1: P) }
+operator! { 917 aclnnRoundDecimals aclnnRoundDecimalsGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 918 aclnnRsqrt aclnnRsqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 919 aclnnRsub aclnnRsubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 920 aclnnRsubs aclnnRsubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 921 aclnnSWhere aclnnSWhereGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 922 aclnnScale aclnnScaleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: i64, a5: Bool, a6: P) }
+operator! { 923 aclnnScaledMaskedSoftmax aclnnScaledMaskedSoftmaxGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: Bool, a4: P) }
+operator! { 924 aclnnScaledMaskedSoftmaxBackward aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: Bool, a5: P) }
+operator! { 925 aclnnScatter aclnnScatterGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 926 aclnnScatterAdd aclnnScatterAddGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: P) }
+operator! { 927 aclnnScatterDiv aclnnScatterDivGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 928 aclnnScatterList aclnnScatterListGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i64) }
+operator! { 929 aclnnScatterMax aclnnScatterMaxGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 930 aclnnScatterMin aclnnScatterMinGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 931 aclnnScatterMul aclnnScatterMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool) }
+operator! { 932 aclnnScatterNd aclnnScatterNdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 933 aclnnScatterNdUpdate aclnnScatterNdUpdateGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 934 aclnnScatterReduce aclnnScatterReduceGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: Bool, a6: P) }
+operator! { 935 aclnnScatterValue aclnnScatterValueGetWorkspaceSize (a0: P, a1: i64, a2: P, a3: P, a4: i64, a5: P) }
+operator! { 936 aclnnSearchSorted aclnnSearchSortedGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
+operator! { 937 aclnnSearchSorteds aclnnSearchSortedsGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P, a5: P) }
+operator! { 938 aclnnSelu aclnnSeluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 939 aclnnSeluBackward aclnnSeluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 940 aclnnShrink aclnnShrinkGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 941 aclnnSigmoid aclnnSigmoidGetWorkspaceSize (a0: P, a1: P) }
+operator! { 942 aclnnSigmoidBackward aclnnSigmoidBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 943 aclnnSign aclnnSignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 944 aclnnSignBitsPack aclnnSignBitsPackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 945 aclnnSignBitsUnpack aclnnSignBitsUnpackGetWorkspaceSize (a0: P, a1: i64, a2: i32, a3: P) }
+operator! { 946 aclnnSignbit aclnnSignbitGetWorkspaceSize (a0: P, a1: P) }
+operator! { 947 aclnnSilentCheck aclnnSilentCheckGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: f32, a6: f32, a7: f32, a8: f32, a9: i32, a10: P) }
+operator! { 948 aclnnSilentCheckV2 aclnnSilentCheckV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: f32, a9: f32, a10: f32, a11: i32, a12: P) }
+operator! { 949 aclnnSilu aclnnSiluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 950 aclnnSiluBackward aclnnSiluBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 951 aclnnSiluMul aclnnSiluMulGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 952 aclnnSimThreadExponential aclnnSimThreadExponentialGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: i64, a4: i64) }
+operator! { 953 aclnnSin aclnnSinGetWorkspaceSize (a0: P, a1: P) }
+operator! { 954 aclnnSinc aclnnSincGetWorkspaceSize (a0: P, a1: P) }
+operator! { 955 aclnnSinh aclnnSinhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 956 aclnnSinkhorn aclnnSinkhornGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 957 aclnnSituGlu aclnnSituGluGetWorkspaceSize (a0: P, a1: i64, a2: f64, a3: f64, a4: Bool, a5: P) }
+operator! { 958 aclnnSituGluGrad aclnnSituGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f64, a4: f64, a5: Bool, a6: P) }
+operator! { 959 aclnnSituMxQuant aclnnSituMxQuantGetWorkspaceSize (a0: P, a1: f32, a2: f32, a3: Bool, a4: i64, a5: i64, a6: P, a7: P, a8: P) }
+operator! { 960 aclnnSleep aclnnSleepGetWorkspaceSize (a0: P) }
+operator! { 961 aclnnSlice aclnnSliceGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 962 aclnnSliceV2 aclnnSliceV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 963 aclnnSlogdet aclnnSlogdetGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 964 aclnnSmoothL1Loss aclnnSmoothL1LossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: f32, a4: P) }
+operator! { 965 aclnnSmoothL1LossBackward aclnnSmoothL1LossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: f32, a5: P) }
+operator! { 966 aclnnSoftMarginLoss aclnnSoftMarginLossGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 967 aclnnSoftMarginLossBackward aclnnSoftMarginLossBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i64, a4: P) }
+operator! { 968 aclnnSoftmax aclnnSoftmaxGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 969 aclnnSoftmaxBackward aclnnSoftmaxBackwardGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 970 aclnnSoftmaxCrossEntropyWithLogits aclnnSoftmaxCrossEntropyWithLogitsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 971 aclnnSoftmaxGrad aclnnSoftmaxGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 972 aclnnSoftplus aclnnSoftplusGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 973 aclnnSoftplusBackward aclnnSoftplusBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P) }
+operator! { 974 aclnnSoftshrink aclnnSoftshrinkGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 975 aclnnSoftshrinkBackward aclnnSoftshrinkBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 976 aclnnSoftsign aclnnSoftsignGetWorkspaceSize (a0: P, a1: P) }
+operator! { 977 aclnnSoftsignBackward aclnnSoftsignBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 978 aclnnSort aclnnSortGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 979 aclnnSortWithIndex aclnnSortWithIndexGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 980 aclnnSparse4to2QuantMatmulWeightNz aclnnSparse4to2QuantMatmulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P) }
+operator! { 981 aclnnSplitTensor aclnnSplitTensorGetWorkspaceSize (a0: P, a1: u64, a2: i64, a3: P) }
+operator! { 982 aclnnSplitWithSize aclnnSplitWithSizeGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 983 aclnnSqrt aclnnSqrtGetWorkspaceSize (a0: P, a1: P) }
+operator! { 984 aclnnSqrtBackward aclnnSqrtBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 985 aclnnSquare aclnnSquareGetWorkspaceSize (a0: P, a1: P) }
+operator! { 986 aclnnSquaredRelu aclnnSquaredReluGetWorkspaceSize (a0: P, a1: P) }
+operator! { 987 aclnnStack aclnnStackGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 988 aclnnStd aclnnStdGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 989 aclnnStdMeanCorrection aclnnStdMeanCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 990 aclnnStridedSlice aclnnStridedSliceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: P) }
+operator! { 991 aclnnStridedSliceAssignV2 aclnnStridedSliceAssignV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P) }
+operator! { 992 aclnnSub aclnnSubGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 993 aclnnSubs aclnnSubsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 994 aclnnSum aclnnSumGetWorkspaceSize (a0: P, a1: P) }
+operator! { 995 aclnnSumV2 aclnnSumV2GetWorkspaceSize (a0: P, a1: P) }
+operator! { 996 aclnnSvd aclnnSvdGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P, a5: P) }
+operator! { 997 aclnnSwiGlu aclnnSwiGluGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 998 aclnnSwiGluGrad aclnnSwiGluGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 999 aclnnSwiGluQuant aclnnSwiGluQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: P, a7: P) }
+operator! { 1000 aclnnSwiGluQuantV2 aclnnSwiGluQuantV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: Bool, a5: P, a6: i64, a7: i64, a8: P, a9: P) }
+operator! { 1001 aclnnSwigluBackwardMxQuantWithDualAxis aclnnSwigluBackwardMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: P, a5: i64, a6: i64, a7: f64, a8: P, a9: P, a10: P, a11: P) }
+operator! { 1002 aclnnSwigluClamp aclnnSwigluClampGetWorkspaceSize (a0: P, a1: f64, a2: P) }
+operator! { 1003 aclnnSwigluGroup aclnnSwigluGroupGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1004 aclnnSwigluGroupGrad aclnnSwigluGroupGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: P, a7: P) }
+operator! { 1005 aclnnSwigluGroupQuant aclnnSwigluGroupQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i64, a5: i64, a6: i64, a7: Bool, a8: f64, a9: f64, a10: Bool, a11: P, a12: P, a13: P) }
+operator! { 1006 aclnnSwigluGroupQuantGrad aclnnSwigluGroupQuantGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: P, a7: P) }
+operator! { 1007 aclnnSwigluMxQuant aclnnSwigluMxQuantGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: i64, a5: f64, a6: f64, a7: f64, a8: i64, a9: i64, a10: i64, a11: P, a12: i64, a13: f64, a14: P, a15: P) }
+operator! { 1008 aclnnSwigluMxQuantWithDualAxis aclnnSwigluMxQuantWithDualAxisGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: P, a4: i64, a5: i64, a6: f64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 1009 aclnnSwinAttentionScoreQuant aclnnSwinAttentionScoreQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P, a9: P, a10: P, a11: Bool, a12: Bool, a13: Bool, a14: i64, a15: P) }
+operator! { 1010 aclnnSwinTransformerLnQkvQuant aclnnSwinTransformerLnQkvQuantGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: f64, a11: i64, a12: i64, a13: i64, a14: i64, a15: Bool, a16: P, a17: P, a18: P) }
+operator! { 1011 aclnnSwish aclnnSwishGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1012 aclnnSwishBackward aclnnSwishBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1013 aclnnSyncBatchNormGatherStats aclnnSyncBatchNormGatherStatsGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f32, a6: f32, a7: P, a8: P) }
+operator! { 1014 aclnnTake aclnnTakeGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1015 aclnnTan aclnnTanGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1016 aclnnTanh aclnnTanhGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1017 aclnnTanhBackward aclnnTanhBackwardGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1018 aclnnTanhGrad aclnnTanhGradGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1019 aclnnTensorMove aclnnTensorMoveGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1020 aclnnTfScatterAdd aclnnTfScatterAddGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1021 aclnnThnnFusedLstmCell aclnnThnnFusedLstmCellGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P) }
+operator! { 1022 aclnnThnnFusedLstmCellBackward aclnnThnnFusedLstmCellBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: Bool, a6: P, a7: P, a8: P) }
+operator! { 1023 aclnnThreeInterpolateBackward aclnnThreeInterpolateBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: i32, a4: P) }
+operator! { 1024 aclnnThreshold aclnnThresholdGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1025 aclnnThresholdBackward aclnnThresholdBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1026 aclnnThresholdV2 aclnnThresholdV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P) }
+operator! { 1027 aclnnTopKTopPSample aclnnTopKTopPSampleGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: f64, a5: Bool, a6: i64, a7: P, a8: P) }
+operator! { 1028 aclnnTopKTopPSampleV2 aclnnTopKTopPSampleV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: f64, a6: Bool, a7: i64, a8: i64, a9: Bool, a10: Bool, a11: P, a12: P, a13: P, a14: P) }
+operator! { 1029 aclnnTopk aclnnTopkGetWorkspaceSize (a0: P, a1: i64, a2: i64, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 1030 aclnnTrace aclnnTraceGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1031 aclnnTransConvolutionWeight aclnnTransConvolutionWeightGetWorkspaceSize (a0: P, a1: Bool, a2: i64, a3: P) }
+operator! { 1032 aclnnTransMatmulWeight aclnnTransMatmulWeightGetWorkspaceSize (a0: P) }
+operator! { 1033 aclnnTransQuantParamV2 aclnnTransQuantParamV2GetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1034 aclnnTransQuantParamV3 aclnnTransQuantParamV3GetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P) }
+operator! { 1035 aclnnTransformBiasRescaleQkv aclnnTransformBiasRescaleQkvGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: P, a4: P, a5: P) }
+operator! { 1036 aclnnTransposeBatchMatMul aclnnTransposeBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
+operator! { 1037 aclnnTransposeBatchMatMulWeightNz aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i8, a8: i32, a9: P) }
+operator! { 1038 aclnnTransposeQuantBatchMatMul aclnnTransposeQuantBatchMatMulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
+operator! { 1039 aclnnTransposeQuantBatchMatMulWeightNz aclnnTransposeQuantBatchMatMulWeightNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: i32, a11: P) }
+operator! { 1040 aclnnTriangularSolve aclnnTriangularSolveGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: Bool, a5: P, a6: P) }
+operator! { 1041 aclnnTril aclnnTrilGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 1042 aclnnTriu aclnnTriuGetWorkspaceSize (a0: P, a1: i64, a2: P) }
+operator! { 1043 aclnnTrunc aclnnTruncGetWorkspaceSize (a0: P, a1: P) }
+operator! { 1044 aclnnTruncateDiv aclnnTruncateDivGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1045 aclnnTruncateMod aclnnTruncateModGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1046 aclnnTurboQuantCompressLatent aclnnTurboQuantCompressLatentGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1047 aclnnUnfoldGrad aclnnUnfoldGradGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: i64, a4: i64, a5: P) }
+operator! { 1048 aclnnUnique aclnnUniqueGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: P, a4: P) }
+operator! { 1049 aclnnUnique2 aclnnUnique2GetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: Bool, a4: P, a5: P, a6: P) }
+operator! { 1050 aclnnUniqueConsecutive aclnnUniqueConsecutiveGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 1051 aclnnUniqueDim aclnnUniqueDimGetWorkspaceSize (a0: P, a1: Bool, a2: Bool, a3: i64, a4: P, a5: P, a6: P) }
+operator! { 1052 aclnnUpsampleBicubic2d aclnnUpsampleBicubic2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1053 aclnnUpsampleBicubic2dAA aclnnUpsampleBicubic2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1054 aclnnUpsampleBicubic2dAAGrad aclnnUpsampleBicubic2dAAGradGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1055 aclnnUpsampleBicubic2dBackward aclnnUpsampleBicubic2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1056 aclnnUpsampleBilinear2d aclnnUpsampleBilinear2dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1057 aclnnUpsampleBilinear2dAA aclnnUpsampleBilinear2dAAGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: P) }
+operator! { 1058 aclnnUpsampleBilinear2dAABackward aclnnUpsampleBilinear2dAABackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1059 aclnnUpsampleBilinear2dBackward aclnnUpsampleBilinear2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1060 aclnnUpsampleBilinear2dBackwardV2 aclnnUpsampleBilinear2dBackwardV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: P) }
+operator! { 1061 aclnnUpsampleLinear1d aclnnUpsampleLinear1dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: P) }
+operator! { 1062 aclnnUpsampleLinear1dBackward aclnnUpsampleLinear1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: P) }
+operator! { 1063 aclnnUpsampleNearest1d aclnnUpsampleNearest1dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1064 aclnnUpsampleNearest1dBackward aclnnUpsampleNearest1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1065 aclnnUpsampleNearest1dV2 aclnnUpsampleNearest1dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: P) }
+operator! { 1066 aclnnUpsampleNearest2d aclnnUpsampleNearest2dGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1067 aclnnUpsampleNearest2dBackward aclnnUpsampleNearest2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
+operator! { 1068 aclnnUpsampleNearest2dV2 aclnnUpsampleNearest2dV2GetWorkspaceSize (a0: P, a1: P, a2: f32, a3: f32, a4: P) }
+operator! { 1069 aclnnUpsampleNearest3d aclnnUpsampleNearest3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
+operator! { 1070 aclnnUpsampleNearest3dBackward aclnnUpsampleNearest3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1071 aclnnUpsampleNearestExact1d aclnnUpsampleNearestExact1dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: P) }
+operator! { 1072 aclnnUpsampleNearestExact1dBackward aclnnUpsampleNearestExact1dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: P) }
+operator! { 1073 aclnnUpsampleNearestExact2d aclnnUpsampleNearestExact2dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: P) }
+operator! { 1074 aclnnUpsampleNearestExact2dBackward aclnnUpsampleNearestExact2dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: P) }
+operator! { 1075 aclnnUpsampleNearestExact3d aclnnUpsampleNearestExact3dGetWorkspaceSize (a0: P, a1: P, a2: f64, a3: f64, a4: f64, a5: P) }
+operator! { 1076 aclnnUpsampleNearestExact3dBackward aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1077 aclnnUpsampleTrilinear3d aclnnUpsampleTrilinear3dGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: f64, a4: f64, a5: f64, a6: P) }
+operator! { 1078 aclnnUpsampleTrilinear3dBackward aclnnUpsampleTrilinear3dBackwardGetWorkspaceSize (a0: P, a1: P, a2: P, a3: Bool, a4: f64, a5: f64, a6: f64, a7: P) }
+operator! { 1079 aclnnVar aclnnVarGetWorkspaceSize (a0: P, a1: P, a2: Bool, a3: Bool, a4: P) }
+operator! { 1080 aclnnVarCorrection aclnnVarCorrectionGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P) }
+operator! { 1081 aclnnVarMean aclnnVarMeanGetWorkspaceSize (a0: P, a1: P, a2: i64, a3: Bool, a4: P, a5: P) }
+operator! { 1082 aclnnViewCopy aclnnViewCopyGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: P) }
+operator! { 1083 aclnnWeightQuantBatchMatmul aclnnWeightQuantBatchMatmulGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: Bool, a9: Bool, a10: f32, a11: f32, a12: P) }
+operator! { 1084 aclnnWeightQuantBatchMatmulNz aclnnWeightQuantBatchMatmulNzGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
+operator! { 1085 aclnnWeightQuantBatchMatmulV2 aclnnWeightQuantBatchMatmulV2GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: P) }
+operator! { 1086 aclnnWeightQuantBatchMatmulV3 aclnnWeightQuantBatchMatmulV3GetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: i32, a8: i32, a9: P) }
+operator! { 1087 aclnnWeightQuantMatmulAllReduce aclnnWeightQuantMatmulAllReduceGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: P, a8: i64, a9: i64, a10: i64, a11: P) }
+operator! { 1088 aclnnWeightQuantMatmulAllReduceAddRmsNorm aclnnWeightQuantMatmulAllReduceAddRmsNormGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: P, a5: P, a6: P, a7: f64, a8: P, a9: P, a10: i64, a11: i64, a12: i64, a13: P, a14: P) }
+operator! { 1089 aclnnWeightQuantPreprocess aclnnWeightQuantPreprocessGetWorkspaceSize (a0: P, a1: P, a2: P, a3: P, a4: i32, a5: i32, a6: i64, a7: P, a8: P, a9: P, a10: P) }
+operator! { 1090 aclnnXLogYScalarOther aclnnXLogYScalarOtherGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1091 aclnnXLogYScalarSelf aclnnXLogYScalarSelfGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1092 aclnnXLogYTensor aclnnXLogYTensorGetWorkspaceSize (a0: P, a1: P, a2: P) }
+operator! { 1093 aclnnXlog1py aclnnXlog1pyGetWorkspaceSize (a0: P, a1: P, a2: P) }

@@ -177,4 +177,5 @@ plain_structures! {
     hi_venc_h265_vui,
     hi_vpc_histogram_config,
     hi_vpc_lut_remap,
+    rtDevBinary_t,
 }

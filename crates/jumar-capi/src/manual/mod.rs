@@ -5,6 +5,7 @@
 
 pub mod aclnn;
 pub mod allocator;
+pub mod atb;
 pub mod callback;
 pub mod capture;
 pub mod dump;
@@ -25,6 +26,7 @@ pub mod model_config;
 pub mod mspti;
 pub mod prof;
 pub mod rtc;
+pub mod rts;
 pub mod securec;
 pub mod single_op;
 pub mod source_location;

@@ -79,8 +79,22 @@ pub const fn call(name: &'static str) -> Call {
 }
 
 /// The two phases of one operator, by its number in the table of signatures. Types in square brackets are further
-/// parameters of the second phase.
+/// parameters of the second phase. A third name is a first phase whose size is enough for any values of arrays: no plan's
+/// workspace depends on them.
 macro_rules! operator {
+    ($number:literal $second:ident $first:ident $bound:ident ($($a:ident: $of:ty),*) $([$($more:ty),*])?) => {
+        $crate::raw::operator::operator! { $number $second $first ($($a: $of),*) $([$($more),*])? }
+
+        #[doc = concat!("First phase of `", stringify!($second), "` for any values of arrays.")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $bound($($a: $of,)* size: *mut u64, executor: *mut P) -> i32 {
+            static CALL: $crate::acl::Call =
+                jumar_acl::aclnn::call(stringify!($bound), $number, jumar_acl::aclnn::Phase::First);
+            let bits = [$($crate::raw::operator::Bits::bits($a)),*];
+            // SAFETY: the caller guarantees the texts and the two results, as the C declaration says.
+            unsafe { $crate::raw::operator::first(&CALL, $number, &bits, size, executor) }
+        }
+    };
     ($number:literal $second:ident $first:ident ($($a:ident: $of:ty),*) $([$($more:ty),*])?) => {
         #[doc = concat!("First phase of `", stringify!($second), "`.")]
         #[unsafe(no_mangle)]

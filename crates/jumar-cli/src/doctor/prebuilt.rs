@@ -15,6 +15,8 @@ use crate::tree::Tree;
 const LISTED: usize = 8;
 /// The C++ library of the Graph Engine, beside the runtime.
 const GRAPH_ENGINE: &str = "libjumar_ge.so";
+/// The library with the classes of transformers.
+const TRANSFORMERS: &str = "libatb.so";
 
 /// Reports the functions and libraries that `file` links and no library provides. `own` is a folder of libraries that its package
 /// loads before. Returns the names of all functions that Jumar has, or nothing if they cannot be read.
@@ -39,9 +41,14 @@ pub fn examine(
             return None;
         }
     };
-    match symbols(&tree.library().with_file_name(GRAPH_ENGINE)) {
-        Ok(symbols) => ours.extend(symbols.defined),
-        Err(error) => report.problem("Graph Engine", error),
+    for (file, what) in [
+        (GRAPH_ENGINE, "Graph Engine"),
+        (TRANSFORMERS, "transformer library"),
+    ] {
+        match symbols(&tree.library().with_file_name(file)) {
+            Ok(symbols) => ours.extend(symbols.defined),
+            Err(error) => report.problem(what, error),
+        }
     }
     let missing: Vec<&str> = wanted
         .iter()

@@ -1,6 +1,6 @@
 //! What the generator knows of an operator.
 
-use jumar::offline::graph::ge::{Default, Occurs, Value, prototypes};
+use jumar::offline::lowering::{Default, Occurs, Value, prototypes};
 
 /// An operator.
 #[derive(Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use jumar::offline::graph::ge::Occurs;
+use jumar::offline::lowering::Occurs;
 
 use super::definition::{Attribute, Operator};
 

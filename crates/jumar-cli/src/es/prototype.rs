@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use jumar::offline::graph::ge::Occurs;
+use jumar::offline::lowering::Occurs;
 
 use super::definition::{Attribute, Operator};
 

@@ -250,8 +250,7 @@ fn allow(start: usize, end: usize, access: Access) -> bool {
 }
 
 fn thread() -> u32 {
-    // SAFETY: the call has no arguments and no effect.
-    unsafe { libc::gettid() }.unsigned_abs()
+    crate::thread::number().unwrap_or(0)
 }
 
 extern "C" fn on_fault(_signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut c_void) {

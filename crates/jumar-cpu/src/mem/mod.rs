@@ -473,6 +473,9 @@ unsafe fn stream(copy: Transfer) {
     _mm_sfence();
 }
 
+/// Fills of zeros from this length on leave memory untouched that has no pages yet.
+const SPARSE: usize = 16 << 20;
+
 /// Fills.
 pub(crate) fn fill(to: Span, value: u8) {
     if to.is_empty() {
@@ -481,6 +484,59 @@ pub(crate) fn fill(to: Span, value: u8) {
     if fill_small(to, value) {
         return;
     }
+    match value == 0 && to.bytes() >= SPARSE {
+        true => clear(to),
+        false => fill_all(to, value),
+    }
+}
+
+/// Writes zeros where there are pages, and sees to it that all others read as zeros, without making them. A program that clears a
+/// cache of the size of a card's memory would otherwise take that much of the machine's.
+fn clear(to: Span) {
+    let part = |start: usize, end: usize| {
+        to.part(start - to.address(), end - start)
+            .expect("parts lie inside")
+    };
+    let first = to.address().next_multiple_of(HUGE);
+    let last = to.end() & !(HUGE - 1);
+    fill_all(part(to.address(), first), 0);
+    fill_all(part(last, to.end()), 0);
+    for start in (first..last).step_by(HUGE) {
+        if !is_untouched(start) || !drop_pages(start) {
+            fill_all(part(start, start + HUGE), 0);
+        }
+    }
+}
+
+/// Returns whether no page of a huge page is in memory. One that was moved to the swap area is not in memory either.
+fn is_untouched(address: usize) -> bool {
+    // Systems with larger pages write fewer entries.
+    let mut pages = [0_u8; HUGE / PAGE];
+    // SAFETY: the system only reads its tables of the address, which is mapped; there is an entry for each page.
+    let failed = unsafe {
+        libc::mincore(
+            ptr::without_provenance_mut(address),
+            HUGE,
+            pages.as_mut_ptr(),
+        )
+    };
+    failed == 0 && pages.iter().all(|page| page & 1 == 0)
+}
+
+/// Lets a huge page read as zeros, without memory behind it. Returns whether it does.
+fn drop_pages(address: usize) -> bool {
+    let advise = |advice| {
+        // SAFETY: the caller is about to overwrite all of it with zeros, which is what it reads as afterwards.
+        unsafe { libc::madvise(ptr::without_provenance_mut(address), HUGE, advice) == 0 }
+    };
+    // Pages of a memory file are removed from it. Private pages have no file, which the system refuses by this number; private pages of a file
+    // would read as the file again, and it refuses them by another.
+    advise(libc::MADV_REMOVE)
+        || io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
+            && advise(libc::MADV_DONTNEED)
+}
+
+fn fill_all(to: Span, value: u8) {
     let start = ptr::with_exposed_provenance_mut::<u8>(to.address());
     // SAFETY: the creator of the span guarantees that it is mapped and writable (`Span::trusted`).
     unsafe { ptr::write_bytes(start, value, to.bytes()) };
@@ -612,6 +668,65 @@ mod tests {
                 wanted[to..to + bytes].fill(0xa5);
                 assert_eq!(found, wanted, "{bytes} bytes at {to}");
             }
+        }
+    }
+
+    /// Memory of the system, private or of a memory file.
+    fn mapping(bytes: usize, shared: bool) -> Span {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let start = match shared {
+            true => mapped::file_of(bytes)
+                .expect("a memory file")
+                .map_anew(access)
+                .expect("a mapping"),
+            false => {
+                let start = map(bytes).expect("a mapping");
+                unlock(start, bytes).expect("open pages");
+                start
+            }
+        };
+        span(start, bytes)
+    }
+
+    fn bytes_at(at: Span) -> &'static [u8] {
+        // SAFETY: the mapping is never removed, and nothing writes to it while the slice is used.
+        unsafe {
+            std::slice::from_raw_parts(ptr::with_exposed_provenance(at.address()), at.bytes())
+        }
+    }
+
+    #[test]
+    fn zeros_take_no_memory_where_nothing_was_written() {
+        for shared in [false, true] {
+            let all = mapping(64 << 20, shared);
+            fill(all, 0);
+            let first = all.address().next_multiple_of(HUGE);
+            let untouched = (first..all.end() - HUGE)
+                .step_by(HUGE)
+                .filter(|start| is_untouched(*start));
+            assert!(untouched.count() >= 30, "shared: {shared}");
+        }
+    }
+
+    #[test]
+    fn zeros_replace_what_was_written_and_nothing_beside_them() {
+        for shared in [false, true] {
+            let all = mapping(40 << 20, shared);
+            // Some huge pages have one page, some all of them, and some none.
+            for (offset, bytes) in [
+                (0, 8),
+                (3 << 20, 1),
+                (9 << 20, 5 << 20),
+                ((40 << 20) - 3, 3),
+            ] {
+                fill_all(all.part(offset, bytes).expect("a part"), 0x5a);
+            }
+            let inner = all.part(5, (40 << 20) - 7).expect("a part");
+            fill(inner, 0);
+            let found = bytes_at(all);
+            assert_eq!(&found[..5], [0x5a; 5], "shared: {shared}");
+            assert_eq!(&found[(40 << 20) - 2..], [0x5a; 2], "shared: {shared}");
+            assert!(found[5..(40 << 20) - 2].iter().all(|byte| *byte == 0));
         }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Cx<'a> {
     exchanges: Vec<(Exchange, Option<View>, Option<View>)>,
     /// How long a run waits before its steps.
     pub pause: Duration,
+    /// The last step fills a dense view with zeros.
+    pub fills_zeros: bool,
     /// Reads that have to see what an earlier step wrote.
     written: Vec<usize>,
 }
@@ -75,6 +77,7 @@ impl<'a> Cx<'a> {
             reports: Vec::new(),
             exchanges: Vec::new(),
             pause: Duration::ZERO,
+            fills_zeros: false,
             written: Vec::new(),
         };
         if args.len() != signature.params.len() {

@@ -192,6 +192,7 @@ impl Cx<'_> {
 
     /// Fills a view with a value.
     pub fn fill(&mut self, value: crate::Scalar, out: View) -> Result<(), Refusal> {
+        self.fills_zeros = value.is_zero() && out.is_dense() && out.dtype().bits() >= 8;
         self.elementwise(None, out.dtype(), false, &[Operand::Scalar(value)], out)
     }
 
@@ -608,6 +609,7 @@ pub(super) fn finish(mut cx: Cx<'_>) -> Result<Plan, Refusal> {
         reports,
         exchanges,
         pause: cx.pause,
+        fills_zeros: cx.fills_zeros,
     })
 }
 

@@ -38,7 +38,7 @@ macro_rules! signatures {
 }
 
 signatures! {
-    1089;
+    1094;
     aclRfft1D: "self" Tensor, "n" Int, "dim" Int, "norm" Int, "out" Tensor Out;
     aclStft: "self" Tensor = 0x8030803, "windowOptional" Tensor ?null = 0x8000803, "out" Tensor Out = 0x8030803, "nFft" Int, "hopLength" Int, "winLength" Int, "normalized" Bool, "onesided" Bool, "returnComplex" Bool;
     aclnnAbs: "self" Tensor = 0x208011a5f, "out" Tensor Out = 0x8001a5f;
@@ -70,6 +70,7 @@ signatures! {
     aclnnAddN: "tensors" Tensors, "out" Tensor Out;
     aclnnAddRelu: "self" Tensor, "other" Tensor, "alpha" Scalar, "out" Tensor Out;
     aclnnAddRmsNorm: "x1" Tensor = 0x8000003, "x2" Tensor = 0x8000003, "gamma" Tensor = 0x8000003, "epsilon" Float, "yOut" Tensor Out = 0x8000003, "rstdOut" Tensor Out ?null = 0x1, "xOut" Tensor Out ?null = 0x8000003;
+    aclnnAddRmsNormBias: "x1" Tensor = 0x8000003, "x2" Tensor = 0x8000003, "gamma" Tensor = 0x8000003, "betaOptional" Tensor ?null = 0x8000003, "epsilon" Float, "yOut" Tensor Out = 0x8000003, "rstdOut" Tensor Out ?null = 0x1, "xOut" Tensor Out ?null = 0x8000003;
     aclnnAddRmsNormCast: "x1" Tensor, "x2" Tensor, "gamma" Tensor, "epsilon" Float, "y1Out" Tensor Out, "y2Out" Tensor Out, "rstdOut" Tensor Out ?null, "xOut" Tensor Out ?null;
     aclnnAddRmsNormDynamicMxQuant: "x1" Tensor, "x2" Tensor, "gamma" Tensor, "beta" Tensor ?null, "epsilon" Float, "scaleAlg" Int, "roundMode" Text, "dstType" Int, "outputRstd" Bool, "yOut" Tensor Out, "xOut" Tensor Out, "mxscaleOut" Tensor Out, "rstdOut" Tensor Out ?null;
     aclnnAddRmsNormDynamicQuant: "x1" Tensor, "x2" Tensor, "gamma" Tensor, "smoothScale1Optional" Tensor ?null, "smoothScale2Optional" Tensor ?null, "epsilon" Float, "y1Out" Tensor Out, "y2Out" Tensor Out, "xOut" Tensor Out, "scale1Out" Tensor Out, "scale2Out" Tensor Out;
@@ -116,6 +117,7 @@ signatures! {
     aclnnApplyRotaryPosEmb: "queryRef" Tensor InOut = 0x8000003, "keyRef" Tensor InOut = 0x8000003, "cos" Tensor = 0x8000003, "sin" Tensor = 0x8000003, "layout" Int;
     aclnnApplyRotaryPosEmbV2: "queryRef" Tensor InOut = 0x8000003, "keyRef" Tensor InOut = 0x8000003, "cos" Tensor = 0x8000003, "sin" Tensor = 0x8000003, "layout" Int, "rotaryMode" Text;
     aclnnApplyTopKTopP: "logits" Tensor, "p" Tensor ?null, "k" Tensor ?null, "out" Tensor Out;
+    aclnnApplyTopKTopPCustom: "logits" Tensor, "p" Tensor ?null, "k" Tensor ?null, "out" Tensor Out;
     aclnnApproximateEqual: "x1" Tensor, "x2" Tensor, "tolerance" Float, "y" Tensor Out;
     aclnnArange: "start" Scalar, "end" Scalar, "step" Scalar, "out" Tensor Out = 0x8000a0b;
     aclnnArgMax: "self" Tensor = 0x8000a5f, "dim" Int, "keepdim" Bool, "out" Tensor Out = 0x208;
@@ -683,6 +685,8 @@ signatures! {
     aclnnKlDivBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "target" Tensor = 0x8000803, "reduction" Int, "logTarget" Bool, "out" Tensor Out = 0x8000803;
     aclnnKlDivTargetBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "target" Tensor = 0x8000803, "reduction" Int, "logTarget" Bool, "gradTarget" Tensor Out = 0x8000803;
     aclnnKthvalue: "self" Tensor = 0x80007df, "k" Int, "dim" Int, "keepdim" Bool, "valuesOut" Tensor Out = 0x800025f, "indicesOut" Tensor Out = 0x200;
+    aclnnKvRmsNormRopeCache: "kv" Tensor, "gamma" Tensor, "cos" Tensor, "sin" Tensor, "index" Tensor, "kCacheRef" Tensor InOut, "ckvCacheRef" Tensor InOut, "kRopeScaleOptional" Tensor ?null, "ckvScaleOptional" Tensor ?null, "kRopeOffsetOptional" Tensor ?null, "cKvOffsetOptional" Tensor ?null, "epsilon" Float, "cacheModeOptional" Text ?null, "isOutputKv" Bool, "kRopeOut" Tensor Out ?null, "cKvOut" Tensor Out ?null;
+    aclnnKvRmsNormRopeCacheV2: "kv" Tensor, "gamma" Tensor, "cos" Tensor, "sin" Tensor, "index" Tensor, "kCacheRef" Tensor InOut, "ckvCacheRef" Tensor InOut, "kRopeScaleOptional" Tensor ?null, "ckvScaleOptional" Tensor ?null, "kRopeOffsetOptional" Tensor ?null, "cKvOffsetOptional" Tensor ?null, "vOptional" Tensor ?null, "epsilon" Float, "cacheModeOptional" Text ?null, "isOutputKv" Bool, "kRopeOut" Tensor Out ?null, "cKvOut" Tensor Out ?null;
     aclnnL1Loss: "self" Tensor = 0x8030803, "target" Tensor = 0x8030803, "reduction" Int, "out" Tensor Out = 0x8030803;
     aclnnL1LossBackward: "gradOutput" Tensor = 0x8000803, "self" Tensor = 0x8000803, "target" Tensor = 0x8000803, "reduction" Int, "gradInput" Tensor Out = 0x8000803;
     aclnnLSTM: "input" Tensor = 0x8000803, "params" Tensors = 0x8000803, "hx" Tensors ?null = 0x8000803, "batchSizes" Tensor ?null, "hasBias" Bool, "numLayers" Int, "dropout" Float, "train" Bool, "bidirectional" Bool, "batchFirst" Bool, "output" Tensor Out = 0x8000803, "hy" Tensor Out = 0x8000803, "cy" Tensor Out = 0x8000803, "iOut" Tensors Out ?null = 0x8000803, "jOut" Tensors Out ?null = 0x8000803, "fOut" Tensors Out ?null = 0x8000803, "oOut" Tensors Out ?null = 0x8000803, "hOut" Tensors Out ?null = 0x8000803, "cOut" Tensors Out ?null = 0x8000803, "tanhCOut" Tensors Out ?null = 0x8000803;
@@ -795,6 +799,7 @@ signatures! {
     aclnnMoeGatingTopKSoftmax: "x" Tensor, "finishedOptional" Tensor ?null, "k" Int, "yOut" Tensor Out, "expertIdxOut" Tensor Out, "rowIdxOut" Tensor Out;
     aclnnMoeGatingTopKSoftmaxV2: "x" Tensor = 0x8000003, "finishedOptional" Tensor ?null = 0x1000, "k" Int, "renorm" Int, "outputSoftmaxResultFlag" Bool, "yOut" Tensor Out, "expertIdxOut" Tensor Out = 0x8, "softmaxResultOutOptional" Tensor Out ?null = 0x1;
     aclnnMoeInitRouting: "x" Tensor, "rowIdx" Tensor, "expertIdx" Tensor, "activeNum" Int, "expandedXOut" Tensor Out, "expandedRowIdxOut" Tensor Out, "expandedExpertIdxOut" Tensor Out;
+    aclnnMoeInitRoutingCustom: "x" Tensor, "expertIdx" Tensor, "scaleOptional" Tensor ?null, "offsetOptional" Tensor ?null, "activeNum" Int, "expertCapacity" Int, "expertNum" Int, "dropPadMode" Int, "expertTokensNumType" Int, "expertTokensNumFlag" Bool, "quantMode" Int, "activeExpertRangeOptional" Ints ?null, "rowIdxType" Int, "expandedXOut" Tensor Out, "expandedRowIdxOut" Tensor Out, "expertTokensCountOrCumsumOut" Tensor Out, "expandedScaleOut" Tensor Out;
     aclnnMoeInitRoutingQuant: "x" Tensor, "rowIdx" Tensor, "expertIdx" Tensor, "activeNum" Int, "scale" Float, "offset" Float, "expandedXOut" Tensor Out, "expandedRowIdxOut" Tensor Out, "expandedExpertIdxOut" Tensor Out;
     aclnnMoeInitRoutingQuantV2: "x" Tensor, "expertIdx" Tensor, "scaleOptional" Tensor ?null, "offsetOptional" Tensor ?null, "activeNum" Int, "expertCapacity" Int, "expertNum" Int, "dropPadMode" Int, "expertTokensCountOrCumsumFlag" Int, "expertTokensBeforeCapacityFlag" Bool, "quantMode" Int, "expandedXOut" Tensor Out, "expandedRowIdxOut" Tensor Out, "expertTokensCountOrCumsumOutOptional" Tensor Out ?null, "expertTokensBeforeCapacityOutOptional" Tensor Out ?null, "dynamicQuantScaleOutOptional" Tensor Out ?null;
     aclnnMoeInitRoutingV2: "x" Tensor = 0x8000003, "expertIdx" Tensor = 0x8, "activeNumOptional" Int, "expertCapacityOptional" Int, "expertNumOptional" Int, "dropPadModeOptional" Int, "expertTokensCountOrCumsumFlagOptional" Int, "expertTokensBeforeCapacityFlagOptional" Bool, "expandedXOut" Tensor Out, "expandedRowIdxOut" Tensor Out = 0x8, "expertTokensCountOrCumsumOutOptional" Tensor Out ?null = 0x8, "expertTokensBeforeCapacityOutOptional" Tensor Out ?null = 0x8;

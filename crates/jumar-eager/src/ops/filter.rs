@@ -10,7 +10,11 @@ use crate::Refusal;
 use crate::build::Cx;
 use crate::view::View;
 
-pub(crate) static TABLE: &Table = &[("aclnnApplyTopKTopP", top_k_top_p)];
+pub(crate) static TABLE: &Table = &[
+    ("aclnnApplyTopKTopP", top_k_top_p),
+    // The name under which vLLM's plug-in calls it.
+    ("aclnnApplyTopKTopPCustom", top_k_top_p),
+];
 
 /// Parts that the rows are split into, each with scratch memory of its own.
 const PARTS: usize = 8;

@@ -24,11 +24,11 @@ pub(crate) static TABLE: &Table = &[
 const BRAIN: DataType = DataType::BFloat16;
 
 /// Columns of a block of a cache in blocks.
-const COLUMNS: usize = 16;
+pub(super) const COLUMNS: usize = 16;
 
 /// `out = gamma * x / sqrt(mean(x^2) + epsilon)`
-struct Norm {
-    epsilon: f32,
+pub(super) struct Norm {
+    pub(super) epsilon: f32,
 }
 
 impl RowFunction for Norm {
@@ -42,7 +42,7 @@ impl RowFunction for Norm {
 }
 
 /// The rotation of a row: its even and odd entries are the two halves.
-struct Rotate;
+pub(super) struct Rotate;
 
 impl RowFunction for Rotate {
     #[inline(always)]
@@ -62,20 +62,26 @@ impl RowFunction for Rotate {
 
 /// Writes rows to a cache of blocks of tokens. Inputs, dense: the rows as 16-bit words, and their positions, int64; -1 stands for none.
 /// The output is the cache, of which the other rows stay as they are.
-struct Store {
-    operator: &'static str,
+pub(super) struct Store {
+    pub(super) operator: &'static str,
+    /// The parameter with the positions.
+    pub(super) positions: &'static str,
     /// Tokens of a block.
-    block: usize,
-    width: usize,
+    pub(super) block: usize,
+    pub(super) width: usize,
     /// Blocks of 16 columns lie behind each other, instead of rows.
-    by_columns: bool,
+    pub(super) by_columns: bool,
+    /// Where each sequence has a part of the cache: the tokens of a sequence, and the rows of its part, in which positions count.
+    pub(super) parts: Option<(usize, usize)>,
 }
 
 impl Kernel for Store {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (rows, positions) = (call.input::<u16>(0)?.flat(), call.input::<i64>(1)?.flat());
         let cache = call.output::<u16>(0)?.flat();
-        let size = cache.len() / self.width;
+        let size = self
+            .parts
+            .map_or(cache.len() / self.width, |(_, rows)| rows);
         for row in 0..positions.len() {
             let position = positions.get(row);
             if position == -1 {
@@ -83,11 +89,16 @@ impl Kernel for Store {
             }
             let Some(position) = usize::try_from(position).ok().filter(|own| *own < size) else {
                 let text = format!(
-                    "{}: cacheIndex[{row}] is {position}; it must be between 0 and {}",
+                    "{}: {}[{row}] is {position}; it must be between 0 and {}",
                     self.operator,
+                    self.positions,
                     size as i64 - 1
                 );
                 return Err(OpError::new(OpErrorKind::Data, text));
+            };
+            let position = match self.parts {
+                Some((tokens, rows)) => row / tokens * rows + position,
+                None => position,
             };
             let (block, slot) = (position / self.block, position % self.block);
             for column in 0..self.width {
@@ -217,9 +228,11 @@ fn store(
     }
     let kernel = Store {
         operator: cx.name(),
+        positions: "cacheIndex",
         block,
         width,
         by_columns,
+        parts: None,
     };
     let rows = cx.dense(rows)?.reinterpret(DataType::UInt16);
     let cache = cache.reinterpret(DataType::UInt16);

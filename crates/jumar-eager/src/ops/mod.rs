@@ -1,6 +1,7 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
 mod arrange;
+pub mod atb;
 mod attention;
 mod bag;
 mod batch_statistics;
@@ -21,6 +22,7 @@ mod images;
 mod index;
 mod joined;
 mod latent;
+mod latent_cache;
 mod layouts;
 mod linalg;
 mod lora;
@@ -76,6 +78,7 @@ static TABLES: &[&Table] = &[
     images::TABLE,
     joined::TABLE,
     latent::TABLE,
+    latent_cache::TABLE,
     layouts::TABLE,
     linalg::TABLE,
     lora::TABLE,

@@ -294,7 +294,9 @@ fn gather_nd(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, index, out) = (cx.tensor("self")?, cx.tensor("indices")?, cx.out("out")?);
     check_same_type(cx, &out, &x)?;
     cx.check_types(&index, &[DataType::Int32, DataType::Int64])?;
-    cx.op("GatherNd", &[x.into(), index.into()], &Attrs::new(), &[out])
+    let negative = cx.flag("negativeIndexSupport")?;
+    let attrs = Attrs::new().with("negative_index_support", negative);
+    cx.op("GatherNd", &[x.into(), index.into()], &attrs, &[out])
 }
 
 fn scatter_nd(cx: &mut Cx<'_>) -> Result<(), Refusal> {

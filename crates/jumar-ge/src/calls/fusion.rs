@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::fusion::part::{self, Boundary};
 use crate::fusion::pattern::{Exact, Pattern};
 use crate::fusion::{is_constant, rewrite};
-use crate::graph::ge;
+use crate::lowering as ge;
 use crate::registry;
 use crate::wire::{Reader, Writer};
 use crate::{GeError, GeResult, infer, session};

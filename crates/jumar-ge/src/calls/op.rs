@@ -1,6 +1,6 @@
 //! Calls of operators.
 
-use crate::graph::ge::{self, Value};
+use crate::lowering::{self as ge, Value};
 use crate::registry::{self, GraphRegistry, Input, Op, Output, Port};
 use crate::wire::{Reader, TensorDescExt, Writer};
 use crate::{GeError, GeResult, infer};

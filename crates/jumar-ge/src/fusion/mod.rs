@@ -6,7 +6,7 @@ pub mod part;
 pub mod pattern;
 pub mod rewrite;
 
-use crate::graph::ge;
+use crate::lowering as ge;
 
 /// Operators that stand for the edge of a graph. They are in no part that is replaced, and in a pattern they are its inputs.
 pub const EDGE: &[&str] = &["Variable", "NetOutput"];

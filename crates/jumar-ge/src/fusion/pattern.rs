@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{EDGE, Tensor, is_constant, is_input};
-use crate::graph::ge;
+use crate::lowering as ge;
 use crate::registry::{GraphRegistry, Op};
 use crate::wire::Writer;
 use crate::{GeError, GeResult};

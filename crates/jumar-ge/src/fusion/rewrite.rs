@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::part::{self, Boundary, Part};
 use super::{Tensor, is_constant, is_input};
-use crate::graph::ge;
+use crate::lowering as ge;
 use crate::registry::{GraphRegistry, Port};
 use crate::{GeError, GeResult};
 

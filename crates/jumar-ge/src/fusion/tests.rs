@@ -6,7 +6,7 @@ use super::part::Boundary;
 use super::pattern::{Exact, Pattern};
 use super::rewrite;
 use crate::GeResult;
-use crate::graph::ge::Value;
+use crate::lowering::Value;
 use crate::registry::{GraphRegistry, Input, Output, Port};
 
 /// Graphs under their names.

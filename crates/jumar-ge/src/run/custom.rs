@@ -13,7 +13,7 @@ use jumar_acl::frontend;
 use crate::collective::Collective;
 use crate::custom::{self, Execution, Operand, Registered};
 use crate::graph::TensorType;
-use crate::graph::ge::{self, Desc};
+use crate::lowering::{self as ge, Desc};
 use crate::plan::{Family, Plan, type_of};
 use crate::run::outputs::{self, tensor_on_device};
 use crate::run::{HostTensor, too_short, types};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jumar::engine::{Caller, Runtime, Signal};
 use jumar::offline::{Produced, Results, TensorInfo};
 
-use crate::graph::ge::Desc;
+use crate::lowering::Desc;
 use crate::plan::{Plan, type_of};
 use crate::run::supplied::device_memory;
 use crate::session::{self, Session};

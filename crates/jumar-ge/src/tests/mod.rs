@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jumar::engine::{Caller, Context, Runtime, Span};
 
 use crate::calls::{self, number};
-use crate::graph::ge::{Data, Desc, Value};
+use crate::lowering::{Data, Desc, Value};
 use crate::run::RunMode;
 use crate::session::{self, Session};
 use crate::sync::{Mutex, MutexGuard};

@@ -206,7 +206,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static SingleOperator> {
 }
 
 /// Finds what computes an operator of floats with complex numbers.
-pub(crate) fn find(operator: &str) -> Option<&'static Operator> {
+pub fn find(operator: &str) -> Option<&'static Operator> {
     super::find(&format!("{PREFIX}{operator}")).map(|single| &single.operator)
 }
 

@@ -9,7 +9,7 @@
 //! with its name: `scale1Out` to the output `scale1`, `kGroup` to the attribute `k_group`.
 
 mod attention;
-pub(crate) mod complex;
+pub mod complex;
 mod earlier;
 mod shapes;
 mod table;
@@ -29,7 +29,7 @@ use jumar_types::dtype::DataType;
 use self::shapes::Shapes;
 
 /// An operator of graphs, and the single operator that computes it.
-pub(crate) struct SingleOperator {
+pub struct SingleOperator {
     /// The operator of graphs.
     pub operator: Operator,
     /// The name of the function: `aclnnAdd`.
@@ -74,14 +74,14 @@ enum Argument {
 }
 
 /// Lists the operators.
-pub(crate) fn all() -> impl Iterator<Item = &'static SingleOperator> {
+pub fn all() -> impl Iterator<Item = &'static SingleOperator> {
     let lists = table::ALL.iter().chain(attention::ALL).chain(earlier::ALL);
     let lists = lists.copied();
     lists.chain(complex::all())
 }
 
 /// Finds an operator by its name.
-pub(crate) fn find(name: &str) -> Option<&'static SingleOperator> {
+pub fn find(name: &str) -> Option<&'static SingleOperator> {
     static INDEX: OnceLock<HashMap<&'static str, &'static SingleOperator>> = OnceLock::new();
     INDEX
         .get_or_init(|| all().map(|single| (single.operator.name, single)).collect())

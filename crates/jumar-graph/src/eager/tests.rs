@@ -1,8 +1,7 @@
-use jumar_ops::view::Block;
-use jumar_ops::{Attrs, Memory, Tensor, UNKNOWN, Workers, compute};
+use jumar_ops::{Attrs, Tensor, UNKNOWN, compute};
 
 use super::*;
-use crate::{BuildOptions, Executable, Model, compile, control, ge};
+use crate::control;
 
 #[test]
 fn every_parameter_of_a_function_is_bound() {
@@ -148,121 +147,5 @@ fn the_loss_of_all_rows_has_one_element() {
         // The example in PyTorch's document of the loss.
         assert!((found[0].floats().unwrap()[0] - 0.85).abs() < 1e-6);
         assert_eq!(found[1].ints().unwrap(), [1, 0, 0, 1]);
-    }
-}
-
-/// A graph of one gate for any number of rows, as a program describes it.
-fn gate(attrs: &[(&str, i64)], rows: i64) -> ge::Graph {
-    let x = ge::Desc {
-        dims: vec![rows, 8],
-        dtype: DataType::Float32.acl(),
-        format: ge::FORMAT_ND,
-    };
-    let output = |name: &str| ge::Output {
-        name: name.to_owned(),
-        desc: ge::Desc::default(),
-    };
-    let data = ge::Node {
-        name: "x".to_owned(),
-        kind: "Data".to_owned(),
-        attrs: [("index".to_owned(), ge::Value::Int(0))].into(),
-        outputs: vec![ge::Output {
-            name: "y".to_owned(),
-            desc: x.clone(),
-        }],
-        ..ge::Node::default()
-    };
-    let attrs = attrs.iter();
-    let node = ge::Node {
-        name: "gate".to_owned(),
-        kind: "MoeGatingTopK".to_owned(),
-        attrs: attrs
-            .map(|(name, value)| ((*name).to_owned(), ge::Value::Int(*value)))
-            .collect(),
-        inputs: vec![ge::Input {
-            name: "x".to_owned(),
-            from: Some((0, 0)),
-            desc: x,
-        }],
-        outputs: ["y", "expert_idx", "out"].map(output).to_vec(),
-        ..ge::Node::default()
-    };
-    ge::Graph {
-        name: "experts".to_owned(),
-        nodes: vec![data, node],
-        outputs: vec![(1, 0), (1, 1)],
-    }
-}
-
-#[test]
-fn a_node_is_stored_by_its_name_and_runs_for_each_shape_of_its_input() {
-    let lowered = ge::lower(&gate(&[("k", 3)], -1), &[]).unwrap();
-    let mut file = Vec::new();
-    let options = BuildOptions {
-        keep_open: true,
-        ..BuildOptions::default()
-    };
-    compile(lowered.graph, &options)
-        .unwrap()
-        .write(&mut file)
-        .unwrap();
-    let model = Model::read(&file).unwrap();
-    assert!(
-        model
-            .graph()
-            .nodes
-            .iter()
-            .any(|node| node.operator.name == "MoeGatingTopK")
-    );
-    let executable = model.executable().unwrap();
-    let Executable::Dynamic(dynamic) = &executable else {
-        panic!("the graph has a dynamic dimension")
-    };
-    for rows in [1, 5] {
-        let values: Vec<f32> = (0..rows * 8)
-            .map(|at| ((at * 29) % 37) as f32 / 8.0)
-            .collect();
-        let plan = dynamic
-            .specialise(&[vec![rows as i64, 8]])
-            .unwrap()
-            .unwrap();
-        let mut x = Block::of(
-            &values
-                .iter()
-                .flat_map(|x| x.to_le_bytes())
-                .collect::<Vec<_>>(),
-        );
-        let mut outputs = [Block::zeroed(rows * 12), Block::zeroed(rows * 12)];
-        let mut arena = Block::zeroed(plan.arena_bytes);
-        {
-            let outputs: Vec<Region<'_>> = outputs.iter_mut().map(Block::region).collect();
-            plan.run(&Memory {
-                weights: Region::EMPTY,
-                arena: arena.region(),
-                constants: Region::EMPTY,
-                inputs: &[x.region()],
-                outputs: &outputs,
-                workers: Workers::ALONE,
-            })
-            .unwrap();
-        }
-        let x = floats(&[rows, 8], &values);
-        let attrs = Attrs::new().with("k", 3i64);
-        let wanted = compute(operator("MoeGatingTopK"), &[Some(&x)], &attrs).unwrap();
-        for (found, wanted) in outputs.iter().zip(&wanted) {
-            assert_eq!(found.bytes(), wanted.bytes());
-        }
-    }
-}
-
-#[test]
-fn a_refusal_names_the_node_and_the_reason() {
-    let error = ge::lower(&gate(&[("k", 3), ("norm_type", 7)], 4), &[]).unwrap_err();
-    let text = error.to_string();
-    for part in [
-        "gate (MoeGatingTopK)",
-        "normType is 7; it must be 0, 1 or 2",
-    ] {
-        assert!(text.contains(part), "{text}");
     }
 }

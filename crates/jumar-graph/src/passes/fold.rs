@@ -43,7 +43,7 @@ pub(crate) fn evaluate(
 
 /// Infers every type again, now that the inputs' shapes are fixed, and replaces nodes of constant result by it. A branch
 /// whose condition is constant is taken here.
-pub(crate) fn infer_and_fold(graph: &mut Graph) -> Result<()> {
+pub fn infer_and_fold(graph: &mut Graph) -> Result<()> {
     let mut waiting: Vec<Node> = std::mem::take(&mut graph.nodes);
     waiting.reverse();
     while let Some(mut node) = waiting.pop() {

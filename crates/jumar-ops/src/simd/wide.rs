@@ -21,23 +21,22 @@ pub trait Work {
 
 /// Does a work with the best instructions of this processor.
 ///
-/// Debug builds have the portable version alone: the others are two thirds of what has to be compiled, and without optimization they are
-/// no faster. Tests of a level call [`wide_at`], and the tests of the install tree run the best one.
+/// Debug builds have the portable version alone, unless they are asked for every level (`build.rs`). Tests of a level call [`wide_at`].
 #[inline]
 pub fn wide<W: Work>(work: W) -> W::Output {
-    #[cfg(debug_assertions)]
+    #[cfg(not(every_level))]
     return work.run::<false>();
-    #[cfg(not(debug_assertions))]
+    #[cfg(every_level)]
     wide_at(Level::best(), work)
 }
 
 pub(super) fn wide_at<W: Work>(level: Level, work: W) -> W::Output {
     match level {
         // SAFETY: the level says that the processor has AVX-512, and what every processor with it has.
-        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        #[cfg(all(target_arch = "x86_64", every_level))]
         Level::Avx512 => unsafe { avx512(work) },
         // SAFETY: the level says that the processor has AVX2, FMA and F16C, which every processor with AVX-512 has.
-        #[cfg(all(target_arch = "x86_64", debug_assertions))]
+        #[cfg(all(target_arch = "x86_64", not(every_level)))]
         Level::Avx512 => unsafe { avx2(work) },
         // SAFETY: the level says that the processor has AVX2, FMA and F16C.
         #[cfg(target_arch = "x86_64")]
@@ -46,8 +45,8 @@ pub(super) fn wide_at<W: Work>(level: Level, work: W) -> W::Output {
     }
 }
 
-/// Debug builds have no such versions, which are a third of what has to be compiled. The tests of the install tree run them.
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+/// Debug builds have no such versions, which are a third of what has to be compiled.
+#[cfg(all(target_arch = "x86_64", every_level))]
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c")]
 fn avx512<W: Work>(work: W) -> W::Output {
     work.run::<true>()

@@ -19,8 +19,18 @@ extern "C" {
 
 typedef int32_t rtError_t;
 typedef void *rtStream_t;
-typedef struct rtDevBinary_t rtDevBinary_t;
 typedef struct rtSmDesc_t rtSmDesc_t;
+typedef struct rtArgsEx_t rtArgsEx_t;
+typedef struct rtTaskCfgInfo_t rtTaskCfgInfo_t;
+
+typedef struct rtDevBinary_t {
+    uint32_t magic;
+    uint32_t version;
+    const void *data;
+    uint64_t length;
+} rtDevBinary_t;
+
+typedef void (*rtStreamStateCallback)(rtStream_t stm, const bool isCreate);
 
 /**
  * Registers a binary of kernels that is linked into the program.
@@ -29,6 +39,21 @@ typedef struct rtSmDesc_t rtSmDesc_t;
  * @return the value
  */
 ACL_FUNC_VISIBILITY rtError_t rtDevBinaryRegister(const rtDevBinary_t *bin, void **handle);
+
+/**
+ * Registers a binary of kernels that is linked into the program, with all its kernels.
+ * @param bin [IN]
+ * @param handle [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtRegisterAllKernel(const rtDevBinary_t *bin, void **handle);
+
+/**
+ * Takes a registration of a binary back.
+ * @param handle [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtDevBinaryUnRegister(void *handle);
 
 /**
  * Registers a kernel of a binary.
@@ -43,7 +68,7 @@ ACL_FUNC_VISIBILITY rtError_t rtFunctionRegister(
     void *binHandle, const void *stubFunc, const char *stubName, const void *devFunc, uint32_t funcMode);
 
 /**
- * Launches a registered kernel on a stream.
+ * Launches a registered kernel on a stream. Returns an error, and fails the stream.
  * @param stubFunc [IN]
  * @param blockDim [IN]
  * @param args [IN]
@@ -56,19 +81,90 @@ ACL_FUNC_VISIBILITY rtError_t rtKernelLaunch(
     const void *stubFunc, uint32_t blockDim, void *args, uint32_t argsSize, rtSmDesc_t *smDesc, rtStream_t stm);
 
 /**
+ * As rtKernelLaunch, with further settings.
+ * @param stubFunc [IN]
+ * @param blockDim [IN]
+ * @param argsInfo [IN]
+ * @param smDesc [IN]
+ * @param stm [IN]
+ * @param flags [IN]
+ * @param cfgInfo [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtKernelLaunchWithFlagV2(
+    const void *stubFunc, uint32_t blockDim, rtArgsEx_t *argsInfo, rtSmDesc_t *smDesc, rtStream_t stm, uint32_t flags,
+    const rtTaskCfgInfo_t *cfgInfo);
+
+/**
+ * Launches a kernel of a registered binary by its key. Returns an error, and fails the stream.
+ * @param hdl [IN]
+ * @param tilingKey [IN]
+ * @param blockDim [IN]
+ * @param argsInfo [IN]
+ * @param smDesc [IN]
+ * @param stm [IN]
+ * @param kernelInfo [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtKernelLaunchWithHandle(
+    void *hdl, const uint64_t tilingKey, uint32_t blockDim, rtArgsEx_t *argsInfo, rtSmDesc_t *smDesc, rtStream_t stm,
+    const void *kernelInfo);
+
+/**
+ * As rtKernelLaunchWithHandle, with settings.
+ * @param hdl [IN]
+ * @param tilingKey [IN]
+ * @param blockDim [IN]
+ * @param argsInfo [IN]
+ * @param smDesc [IN]
+ * @param stm [IN]
+ * @param cfgInfo [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtKernelLaunchWithHandleV2(
+    void *hdl, const uint64_t tilingKey, uint32_t blockDim, rtArgsEx_t *argsInfo, rtSmDesc_t *smDesc, rtStream_t stm,
+    const rtTaskCfgInfo_t *cfgInfo);
+
+/**
+ * As rtKernelLaunchWithHandle, with settings.
+ * @param hdl [IN]
+ * @param tilingKey [IN]
+ * @param blockDim [IN]
+ * @param argsInfo [IN]
+ * @param smDesc [IN]
+ * @param stm [IN]
+ * @param cfgInfo [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtVectorCoreKernelLaunchWithHandle(
+    void *hdl, const uint64_t tilingKey, uint32_t blockDim, rtArgsEx_t *argsInfo, rtSmDesc_t *smDesc, rtStream_t stm,
+    const rtTaskCfgInfo_t *cfgInfo);
+
+/**
+ * Allocates memory of the current device, as aclrtMalloc does.
+ * @param devPtr [IN]
+ * @param size [IN]
+ * @param type [IN]
+ * @param moduleId [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtMalloc(void **devPtr, uint64_t size, uint32_t type, const uint16_t moduleId);
+
+/**
+ * Registers a function that is called when a stream is created or destroyed.
+ * @param regName [IN]
+ * @param callback [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtRegStreamStateCallback(const char *regName, rtStreamStateCallback callback);
+
+/**
  * Returns the address by which cores synchronise with each other.
  * @param addr [IN]
  * @param len [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY rtError_t rtGetC2cCtrlAddr(uint64_t *addr, uint32_t *len);
-
-/**
- * Unregisters a binary of kernels.
- * @param handle [IN]
- * @return the value
- */
-ACL_FUNC_VISIBILITY rtError_t rtDevBinaryUnRegister(void *handle);
 
 /**
  * Launches a registered kernel with the arguments that were set for it.

@@ -86,6 +86,14 @@ fn header(name: &str, contents: &Contents<'_>) -> String {
             operator.name
         );
         prototype(&mut out, &first, &params);
+        if operator.bounded {
+            let bound = format!("{}GetMaxWorkspaceSize", operator.name);
+            let _ = writeln!(
+                out,
+                "/** As {first}; the size is enough for any values of the arrays of lengths. */"
+            );
+            prototype(&mut out, &bound, &params);
+        }
         let _ = writeln!(out, "/** Queues what {first} planned. */");
         let params = match &operator.second_phase {
             Some(params) => params.iter().map(declare).collect(),

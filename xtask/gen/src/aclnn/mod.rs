@@ -39,6 +39,8 @@ struct Operator {
     params: Vec<Param>,
     /// The parameters of the second phase, where they are not the usual ones.
     second_phase: Option<Vec<Param>>,
+    /// Whether a third function returns how much workspace the call needs for any values of its arrays.
+    bounded: bool,
     /// Whether jumar-eager computes it.
     computed: bool,
 }
@@ -80,6 +82,8 @@ struct RawOperator {
     source: String,
     params: Vec<String>,
     second_phase: Option<Vec<String>>,
+    #[serde(default)]
+    bounded: bool,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +109,7 @@ impl Aclnn {
                 Ok(Operator {
                     params: params(&raw.params).with_context(|| raw.name.clone())?,
                     second_phase: second.with_context(|| raw.name.clone())?,
+                    bounded: raw.bounded,
                     computed: computed.contains(&raw.name),
                     name: raw.name,
                     header: raw.header,

@@ -93,9 +93,13 @@ fn shims(aclnn: &Aclnn) -> Result<String> {
                 format!(" [{}]", between.join(", "))
             }
         };
+        let bound = match operator.bounded {
+            true => format!(" {name}GetMaxWorkspaceSize"),
+            false => String::new(),
+        };
         let _ = writeln!(
             out,
-            "operator! {{ {number} {name} {name}GetWorkspaceSize ({types}){second} }}"
+            "operator! {{ {number} {name} {name}GetWorkspaceSize{bound} ({types}){second} }}"
         );
     }
     Ok(out)

@@ -4,7 +4,6 @@
 //! C++ compiler. The library has the symbols of `libascendcl.so` as well and is an auxiliary filter of it: a program that names
 //! `-lge_runner` alone finds all functions, and still there is one runtime.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +13,7 @@ use anyhow::{Context, Result};
 
 use super::Build;
 use super::filter::{self, tool};
+use crate::platform::Platform;
 
 /// The name of the library.
 pub(crate) const FILE: &str = "libjumar_ge.so";
@@ -37,6 +37,8 @@ const UNITS: &[&str] = &[
 ];
 /// The unit that is compiled for each layout of std::string.
 const STRINGS: &str = "strings";
+/// The unit of functions that exist for the old layout of std::string alone.
+const OLD_STRINGS: &str = "platform";
 /// Public headers that the sources include.
 const HEADERS: &[&str] = &[
     "ge",
@@ -48,7 +50,7 @@ const HEADERS: &[&str] = &[
     "register",
 ];
 /// What the linker exports of the sources, besides the functions that are filtered.
-const EXPORTS: &str = "_ZN2ge*; _ZNK2ge*; _ZT?N2ge*; _ZN4gert*; _ZNK4gert*; Es*; _ZN15EsCTensorHolder*; _ZNK15EsCTensorHolder*; _ZN15EsCGraphBuilder*; GetRegisteredIrDef;";
+const EXPORTS: &str = "_ZN2fe*; _ZNK2fe*; _ZN2ge*; _ZNK2ge*; _ZT?N2ge*; _ZN4gert*; _ZNK4gert*; Es*; _ZN15EsCTensorHolder*; _ZNK15EsCTensorHolder*; _ZN15EsCGraphBuilder*; GetRegisteredIrDef;";
 /// The generated unit with a function for each operator.
 const FUNCTIONS: &str = "es_all_ops";
 
@@ -63,6 +65,7 @@ pub(crate) fn build(
     folder: &Path,
     functions: &Path,
     how: Build,
+    platform: Platform,
 ) -> Result<PathBuf> {
     let library = folder.join(FILE);
     if up_to_date(root, runtime, functions, &library)? {
@@ -78,11 +81,12 @@ pub(crate) fn build(
         let object = folder.join(format!("{STRINGS}-{layout}.o"));
         jobs.push((STRINGS, layout, object));
     }
+    jobs.push((OLD_STRINGS, "0", folder.join(format!("{OLD_STRINGS}.o"))));
     let done = std::thread::scope(|scope| {
         let running: Vec<_> = jobs
             .iter()
             .map(|(unit, layout, object)| {
-                scope.spawn(|| compile(root, functions, unit, layout, object, how))
+                scope.spawn(|| compile(root, functions, unit, layout, object, how, platform))
             })
             .collect();
         running
@@ -109,7 +113,7 @@ pub(crate) fn build(
     let partial = folder.join(format!("{FILE}.new"));
     tool(
         "c++",
-        Command::new(compiler())
+        Command::new(platform.cxx())
             .args(["-shared", "-o"])
             .arg(&partial)
             .args(jobs.iter().map(|(.., object)| object))
@@ -134,7 +138,7 @@ pub(crate) fn build(
 ///
 /// # Errors
 /// The command cannot run, or it fails.
-pub(crate) fn generate_functions(command: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn generate_functions(command: &Path, folder: &Path, platform: Platform) -> Result<()> {
     let link = folder.with_file_name("gen_esb");
     let _ = fs::remove_file(&link);
     if let Some(parent) = link.parent() {
@@ -145,13 +149,11 @@ pub(crate) fn generate_functions(command: &Path, folder: &Path) -> Result<()> {
         .with_context(|| format!("cannot make {}", link.display()))?;
     tool(
         "gen_esb",
-        Command::new(&link).arg(format!("--output_dir={}", folder.display())),
+        platform
+            .run(&link)?
+            .arg(format!("--output_dir={}", folder.display())),
     )
     .map(|_| ())
-}
-
-pub(crate) fn compiler() -> OsString {
-    std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
 }
 
 /// Compiles a unit for a layout of std::string.
@@ -162,6 +164,7 @@ fn compile(
     layout: &str,
     object: &Path,
     how: Build,
+    platform: Platform,
 ) -> Result<()> {
     let folder = if unit == FUNCTIONS {
         functions.to_owned()
@@ -171,7 +174,8 @@ fn compile(
     let source = folder.join(unit).with_extension("cpp");
     tool(
         "c++",
-        Command::new(compiler())
+        Command::new(platform.cxx())
+            .args(platform.cxx_options())
             .args([
                 "-std=c++17",
                 how.cxx_level(),
@@ -183,6 +187,8 @@ fn compile(
             .arg(format!("-D_GLIBCXX_USE_CXX11_ABI={layout}"))
             .arg("-I")
             .arg(root.join("include"))
+            .arg("-I")
+            .arg(root.join("ascendc/include"))
             .arg(&source)
             .arg("-o")
             .arg(object),
@@ -212,7 +218,7 @@ fn up_to_date(root: &Path, runtime: &Path, functions: &Path, library: &Path) -> 
     Ok(time_of(runtime)? < built && time_of(&source)? < built)
 }
 
-fn time_of(path: &Path) -> Result<SystemTime> {
+pub(crate) fn time_of(path: &Path) -> Result<SystemTime> {
     fs::metadata(path)
         .and_then(|data| data.modified())
         .with_context(|| format!("cannot read the time of {}", path.display()))

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::filter::tool;
-use super::graph_engine::compiler;
+use crate::platform::Platform;
 
 /// The library, below the root of a tree.
 pub(crate) const FILE: &str = "tools/torch/liballocator_keys.so";
@@ -17,11 +17,12 @@ const SOURCE: &str = "plugins/torch/allocator_keys.cpp";
 ///
 /// # Errors
 /// There is no C++ compiler, or it refuses the source.
-pub(crate) fn build(root: &Path, folder: &Path) -> Result<PathBuf> {
+pub(crate) fn build(root: &Path, folder: &Path, platform: Platform) -> Result<PathBuf> {
     let library = folder.join("liballocator_keys.so");
     tool(
         "c++",
-        Command::new(compiler())
+        Command::new(platform.cxx())
+            .args(platform.cxx_options())
             .args([
                 "-std=c++17",
                 "-O2",

@@ -27,10 +27,12 @@ pub use calls::{CALLS, Phase, call, phase_of};
 pub use executor::*;
 pub use helpers::*;
 pub use lists::*;
+pub(super) use phases::queue;
 pub use phases::{RawArg, first_phase, is_text, parameters, second_phase};
 pub(crate) use plans::Plans;
 pub use status::{answer, not_implemented};
 pub(crate) use tensor::FreeList;
+pub(super) use tensor::dense_content;
 pub use tensor::*;
 
 use crate::Cx;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Span, Stream};
-use jumar_eager::{Access, Arg, Param, ParamKind, Region, Signature, TensorArg};
+use jumar_eager::{Access, Arg, Param, ParamKind, Plan, Region, Signature, TensorArg};
 use jumar_types::{Error, ErrorKind};
 
 use super::Joined;
@@ -276,17 +276,7 @@ pub fn second_phase(
     let workspace = memory.workspace(workspace)?;
     let state = executor.state.lock();
     let addresses = &state.addresses;
-    let mut buffers = vec![Span::EMPTY; addresses.len()];
-    for access in plan.accesses() {
-        let bytes = access.bytes();
-        if bytes == 0 {
-            continue;
-        }
-        let region = memory.tensor(access.buffer, addresses[access.buffer], bytes)?;
-        if region.bytes() > buffers[access.buffer].bytes() {
-            buffers[access.buffer] = region;
-        }
-    }
+    let buffers = memory.buffers(addresses)?;
     let repeatable = state.repeatable;
     drop(state);
     let joined = join(cx, &executor, target.device(), (&buffers, workspace))?;
@@ -320,6 +310,55 @@ pub fn second_phase(
         }
     }
     Ok(())
+}
+
+/// Queues a plan that no executor of the program holds, as one task on a stream. `tensors` has the parameter and the data pointer of
+/// each tensor argument.
+///
+/// # Errors
+/// Memory that the call needs is missing, too small or not of the device.
+pub(in crate::operators) fn queue(
+    cx: &Cx<'_>,
+    signature: &'static Signature,
+    plan: Arc<Plan>,
+    tensors: &[(usize, usize)],
+    workspace: (usize, u64),
+    stream: Raw,
+) -> jumar_types::Result<()> {
+    let slots = tensors.iter().map(|(param, _)| TensorSlot {
+        param: *param,
+        member: None,
+        handle: 0,
+    });
+    let executor = Executor {
+        signature,
+        plan,
+        tensors: slots.collect(),
+        state: Mutex::new(State {
+            addresses: Vec::new(),
+            repeatable: false,
+        }),
+    };
+    let target = cx.with_stream(stream, |stream| Ok(stream.clone()))?;
+    let addresses: Vec<usize> = tensors.iter().map(|(_, address)| *address).collect();
+    let memory = Memory {
+        cx,
+        executor: &executor,
+        device: target.device(),
+    };
+    let queued = memory.workspace(workspace).and_then(|workspace| {
+        let buffers = memory.buffers(&addresses)?;
+        let launch = Launch {
+            cx,
+            executor: &executor,
+            target: &target,
+            stream,
+            workspace,
+        };
+        let steps = 0..executor.plan.steps();
+        launch.steps(steps, buffers.into()).map(drop)
+    });
+    queued.map_err(Refused::into_error)
 }
 
 /// Prepares the collectives of a call.
@@ -431,6 +470,22 @@ struct Memory<'a> {
 }
 
 impl Memory<'_> {
+    /// Finds the memory of each tensor argument; no bytes for one that the plan does not touch.
+    fn buffers(&self, addresses: &[usize]) -> Result<Vec<Span>> {
+        let mut buffers = vec![Span::EMPTY; addresses.len()];
+        for access in self.executor.plan.accesses() {
+            let bytes = access.bytes();
+            if bytes == 0 {
+                continue;
+            }
+            let region = self.tensor(access.buffer, addresses[access.buffer], bytes)?;
+            if region.bytes() > buffers[access.buffer].bytes() {
+                buffers[access.buffer] = region;
+            }
+        }
+        Ok(buffers)
+    }
+
     fn tensor(&self, buffer: usize, address: usize, bytes: usize) -> Result<Span> {
         let what = || self.executor.name_of(buffer);
         if address == 0 {

@@ -39,7 +39,7 @@ impl Plans {
     ///
     /// # Errors
     /// That of `make`.
-    pub(super) fn get<E>(
+    pub(in crate::operators) fn get<E>(
         &self,
         number: usize,
         mut args: Vec<Arg>,

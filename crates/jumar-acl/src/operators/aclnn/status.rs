@@ -60,6 +60,11 @@ impl Refused {
         }
     }
 
+    /// Returns the error without its code.
+    pub(super) fn into_error(self) -> Error {
+        self.error
+    }
+
     /// Adds what the caller can do about it.
     pub(super) fn fix(mut self, advice: &str) -> Refused {
         self.error = self.error.fix(advice);

@@ -40,7 +40,30 @@ impl Share for Threads {
 /// Up to this many tensors a run allocates nothing for them.
 const FEW: usize = 8;
 
+/// Zeros of at least so many bytes leave memory untouched that has no pages yet.
+const SPARSE: usize = 32 << 20;
+/// How much of them one thread writes at a time.
+const SPARSE_PART: usize = 16 << 20;
+
 impl Run {
+    /// Fills a large tensor with zeros, if the plan does that and nothing else. Returns whether it did.
+    fn cleared(&self) -> bool {
+        let tensor = self.plan.zeros().and_then(|(buffer, offset, bytes)| {
+            let all = self.buffers.get(buffer)?;
+            (bytes >= SPARSE).then(|| all.part(offset, bytes)).flatten()
+        });
+        let Some(all) = tensor else { return false };
+        let parts = all.bytes().div_ceil(SPARSE_PART);
+        self.threads.share(parts, &|part| {
+            let start = part * SPARSE_PART;
+            let bytes = SPARSE_PART.min(all.bytes() - start);
+            if let Some(own) = all.part(start, bytes) {
+                self.threads.0.clear(own);
+            }
+        });
+        true
+    }
+
     fn run_on(&self, buffers: &[Region<'_>]) -> std::result::Result<(), OpError> {
         let workspace = Region::of(self.workspace);
         let workers = Workers::of(&self.threads);
@@ -58,6 +81,9 @@ impl Program for Run {
         let pause = self.plan.pause();
         if !pause.is_zero() {
             thread::sleep(pause);
+        }
+        if self.cleared() {
+            return Ok(());
         }
         let spans = self.buffers.iter().copied();
         let done = if spans.len() <= FEW {

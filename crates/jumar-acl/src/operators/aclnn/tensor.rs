@@ -249,6 +249,31 @@ pub(super) fn find(cx: &Cx<'_>, tensor: Raw) -> Result<Arc<Tensor>> {
     cx.process.operators.tensors.get(tensor.0)
 }
 
+/// Returns type, format, dimensions and the address of the first element of a tensor whose elements lie side by side.
+///
+/// # Errors
+/// The tensor does not exist, or its strides leave gaps.
+pub(in crate::operators) fn dense_content(cx: &Cx<'_>, tensor: Raw) -> Result<(TensorDesc, usize)> {
+    let Content { desc, address } = find(cx, tensor)?.content();
+    let dense = Dims::contiguous(&desc.dims);
+    let mut axes = desc.dims.iter().zip(desc.strides.iter().zip(dense.iter()));
+    if !axes.all(|(dim, (own, dense))| *dim <= 1 || own == dense) {
+        let sentence = format!(
+            "the tensor has the shape {:?} and the strides {:?}; its elements must lie side by side",
+            desc.dims, desc.strides
+        );
+        return refuse(ErrorKind::InvalidArgument, sentence);
+    }
+    let offset = usize::try_from(desc.offset).unwrap_or(0);
+    let start = offset.saturating_mul(desc.dtype.bits()) / 8;
+    let address = if address == 0 {
+        0
+    } else {
+        address.saturating_add(start)
+    };
+    Ok((desc, address))
+}
+
 #[inline]
 pub fn aclDestroyTensor(cx: &Cx<'_>, tensor: Raw) -> Result<()> {
     if tensor.is_null() {

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar::offline::graph::ge::Value;
+use jumar::offline::lowering::Value;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar::offline::graph::TensorType;
-use jumar::offline::graph::ge::{self, Desc, FORMAT_ND};
+use jumar::offline::lowering::{self as ge, Desc, FORMAT_ND};
 use jumar_types::Result;
 
 use super::execute::Memory;

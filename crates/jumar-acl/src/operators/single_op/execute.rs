@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jumar::engine::{Context, Span, Stream};
 use jumar::offline::graph::TensorType;
-use jumar::offline::graph::ge::{SingleOperator, Value, infer_single};
+use jumar::offline::lowering::{SingleOperator, Value, infer_single};
 use jumar::offline::{Operator, OperatorInput, OperatorOutput, OperatorRun};
 use jumar_types::{Error, ErrorKind, Result};
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jumar::offline::Operator;
-use jumar::offline::graph::ge::{self, Desc, SingleOperator, Value};
 use jumar::offline::graph::{GraphError, GraphErrorKind};
+use jumar::offline::lowering::{self as ge, Desc, SingleOperator, Value};
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -379,7 +379,7 @@ fn described(operator: &SingleOperator) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jumar::offline::graph::ge::SingleInput;
+    use jumar::offline::lowering::SingleInput;
 
     fn operator(dims: &[i64]) -> SingleOperator {
         let desc = Desc {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar::offline::graph::TensorType;
-use jumar::offline::graph::ge::{
+use jumar::offline::lowering::{
     Desc, FORMAT_FRACTAL_NZ, FORMAT_ND, SingleInput, SingleOperator, Value, fractal_dims,
 };
 use jumar_types::dtype::DataType;

@@ -34,6 +34,7 @@ pub struct Kernels {
     caller_lists: Mutex<std::collections::HashMap<u64, std::sync::Arc<arguments::List>>>,
     operators: binary::Operators,
     pub(crate) watchers: binary::Watchers,
+    pub(crate) registry: super::rts::Registry,
     limits: limits::Limits,
 }
 
@@ -44,6 +45,7 @@ impl Default for Kernels {
             lists: Table::new(IdKind::Arguments, std::sync::Arc::default()),
             parameters: Table::new(IdKind::Argument, std::sync::Arc::default()),
             caller_lists: Mutex::default(),
+            registry: super::rts::Registry::default(),
             operators: Mutex::default(),
             watchers: Mutex::default(),
             limits: limits::Limits::default(),

@@ -6,7 +6,7 @@ use super::super::number::Real;
 use super::arithmetic::max;
 use super::k;
 
-/// The inverse of the error function: an approximation (Giles), and two steps of Newton's method.
+/// The inverse of the error function: an approximation (Giles), and three steps of Newton's method.
 #[inline(always)]
 pub(super) fn erfinv<A: Real>(x: A) -> A {
     let size = Float::abs(x);
@@ -53,15 +53,21 @@ pub(super) fn erfinv<A: Real>(x: A) -> A {
             Float::sqrt(w) - k(3.0),
         )
     };
-    let mut y = p * x;
-    for _ in 0..2 {
+    let mut y = p * size;
+    for _ in 0..3 {
         // The slope of erf is 2 / sqrt(pi) * exp(-y^2).
         let slope = k::<A>(std::f64::consts::FRAC_2_SQRT_PI) * Float::exp(-(y * y));
+        // Near 1, erf has no digits left, and its complement has all of them.
+        let off = if size < k(0.5) {
+            Float::erf(y) - size
+        } else {
+            (k::<A>(1.0) - size) - Float::erfc(y)
+        };
         if slope > k(0.0) {
-            y = y - (Float::erf(y) - x) / slope;
+            y = y - off / slope;
         }
     }
-    y
+    if x.is_negative() { -y } else { y }
 }
 
 #[inline(always)]

@@ -241,6 +241,7 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
         scaling: Scaling {
             factor: operands.scale as f32,
             addend: operands.addend_scaled,
+            clamp: None,
         },
         inputs: inputs.iter().map(View::dtype).collect(),
         outputs: outputs.iter().map(View::dtype).collect(),

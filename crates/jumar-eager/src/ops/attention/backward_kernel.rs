@@ -413,7 +413,7 @@ impl Backward {
         (rows, first, count): (usize, usize, usize),
         memory: &Memory<'_>,
     ) {
-        let Scaling { factor, addend } = self.scaling;
+        let Scaling { factor, addend, .. } = self.scaling;
         for row in 0..rows {
             let (head, own) = task.head_and_row(&gradient.sequence, row);
             let (shares, inner) = (

@@ -341,6 +341,8 @@ fn ranges(
                 key_batch: 0,
                 first_column,
                 columns,
+                bias_batch: 0,
+                bias_row: 0,
             })
             .collect());
     }
@@ -367,6 +369,8 @@ fn ranges(
             key_batch: if cache.is_some() { 0 } else { key_batch },
             first_column: 0,
             columns,
+            bias_batch: index,
+            bias_row: 0,
         });
     }
     Ok(found)
@@ -502,6 +506,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
         mask,
         mask_param: names.mask,
         scale: cx.float("scaleValue")?,
+        clamp: None,
         invalid_is_zero,
         statistics: [None, None, log_sum],
     };

@@ -72,6 +72,8 @@ pub(super) struct CachePages {
     /// From one page to the next, of keys and of values.
     pub key_stride: usize,
     pub value_stride: usize,
+    /// From one page to the next, of the further entries of keys.
+    pub extra_stride: usize,
 }
 
 /// Which columns a row may see: `row + shift - before ..= row + shift + after`.
@@ -179,6 +181,8 @@ impl Task {
 pub(super) struct Scaling {
     pub factor: f32,
     pub addend: bool,
+    /// The limits of the scaled scores, before the addend.
+    pub clamp: Option<(f32, f32)>,
 }
 
 impl Sequence {
@@ -196,7 +200,16 @@ impl Sequence {
             let (head, own) = task.head_and_row(self, row);
             let scores = scores.slice(row * COLUMNS, count);
             let line = line.slice(0, count);
+            if let Some((low, high)) = scaling.clamp {
+                scores.map1(scores.as_row(), |score| (score * scale).clamp(low, high));
+            }
             match &self.addend {
+                Some(plane) if scaling.clamp.is_some() => {
+                    let start = plane.row(head, own) + first * plane.step;
+                    views.load(plane, start, line);
+                    scores.update(line.as_row(), |score, more| score + more);
+                }
+                None if scaling.clamp.is_some() => {}
                 Some(plane) => {
                     let start = plane.row(head, own) + first * plane.step;
                     views.load(plane, start, line);
@@ -452,19 +465,22 @@ impl Tiled {
         None
     }
 
-    /// Returns where the keys and values of a column start.
+    /// Returns where the keys, the values and the further entries of a column start.
     fn column(
         &self,
         views: &Views<'_>,
         sequence: &Sequence,
         head: usize,
         column: usize,
-    ) -> Result<(usize, usize), OpError> {
+    ) -> Result<[usize; 3], OpError> {
+        let further = sequence.extra.map(|(_, extra)| extra);
+        let further = |row: usize| further.map_or(0, |extra| extra.row(head, row));
         let Some(pages) = &sequence.pages else {
-            return Ok((
+            return Ok([
                 sequence.key.row(head, column),
                 sequence.value.row(head, column),
-            ));
+                further(column),
+            ]);
         };
         let entry = column / pages.size;
         let page = match (views.table, entry < pages.entries) {
@@ -472,10 +488,11 @@ impl Tiled {
             _ => -1,
         };
         match usize::try_from(page) {
-            Ok(page) if page < pages.count => Ok((
+            Ok(page) if page < pages.count => Ok([
                 page * pages.key_stride + sequence.key.row(head, column % pages.size),
                 page * pages.value_stride + sequence.value.row(head, column % pages.size),
-            )),
+                page * pages.extra_stride + further(column % pages.size),
+            ]),
             _ => Err(OpError::new(
                 OpErrorKind::Data,
                 format!(
@@ -503,13 +520,12 @@ impl Tiled {
             memory.keys.fill(0.0);
         }
         for column in 0..count {
-            let (key, value) = self.column(views, sequence, head, first + column)?;
+            let [key, value, further] = self.column(views, sequence, head, first + column)?;
             let (panel, inside) = (column / PANEL, column % PANEL);
             let base = panel * depth * PANEL + inside;
             let mut parts = [Some((sequence.key, key, 0, self.width)), None];
             if let Some((_, extra)) = &sequence.extra {
-                let start = extra.row(head, first + column);
-                parts[1] = Some((*extra, start, self.width, self.extra_width));
+                parts[1] = Some((*extra, further, self.width, self.extra_width));
             }
             for (plane, start, offset, width) in parts.into_iter().flatten() {
                 let mut done = 0;
@@ -652,8 +668,9 @@ impl Tiled {
 }
 
 impl Kernel for Tiled {
+    /// The same for all lengths of sequences, so that a captured call can be updated with others: its workspace stays.
     fn scratch_bytes(&self) -> usize {
-        PARTS.min(self.tasks()) * self.part_len() * size_of::<f32>()
+        PARTS * self.part_len() * size_of::<f32>()
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {

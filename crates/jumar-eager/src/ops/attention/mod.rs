@@ -7,7 +7,10 @@ mod infer;
 mod kernel;
 mod layout;
 mod train;
+mod transformer;
 mod update;
+
+pub(crate) use transformer::{latent, of_sequences, over_blocks, ring};
 
 #[cfg(test)]
 mod tests;
@@ -149,6 +152,9 @@ struct Range {
     key_batch: usize,
     first_column: usize,
     columns: usize,
+    /// The entry of the batch, and the first row, of an addend or a mask.
+    bias_batch: usize,
+    bias_row: usize,
 }
 
 /// A table of pages of a cache.
@@ -226,6 +232,8 @@ struct Plan {
     mask: Mask,
     mask_param: &'static str,
     scale: f64,
+    /// The limits of the scores, before anything is added to them.
+    clamp: Option<(f32, f32)>,
     invalid_is_zero: bool,
     /// Largest score, sum and logarithm of the sum; each as batch, heads, length, copies.
     statistics: [Option<View>; 3],
@@ -272,9 +280,9 @@ fn check_cover(
 ) -> Result<(), Refusal> {
     for range in ranges {
         let dims = view.dims();
-        let fits = (dims[0] == 1 || range.batch < dims[0])
+        let fits = (dims[0] == 1 || range.bias_batch < dims[0])
             && (dims[1] == 1 || dims[1] == heads)
-            && (dims[2] == 1 || dims[2] >= range.rows)
+            && (dims[2] == 1 || dims[2] >= range.bias_row.saturating_add(range.rows))
             && dims[3] >= range.columns;
         if !fits {
             return Err(cx.invalid(format_args!(
@@ -399,6 +407,7 @@ impl Plan {
                 count: key.dims()[0],
                 key_stride: key.strides()[0] as usize,
                 value_stride: value.strides()[0] as usize,
+                extra_stride: self.extra.map_or(0, |(_, key)| key.strides()[0] as usize),
             });
             // Further entries are one tensor, also where the keys are a list of tensors.
             let further_batch = match self.keys.len() {
@@ -410,6 +419,9 @@ impl Plan {
                     step: view.dims()[3],
                     ..plane(&view, operand, range.batch, range.first_row)
                 })
+            };
+            let bias = |(view, operand): (View, usize)| {
+                plane(&view, operand, range.bias_batch, range.bias_row)
             };
             sequences.push(Sequence {
                 rows: range.rows,
@@ -429,10 +441,10 @@ impl Plan {
                         plane(&key, other, further_batch, range.first_column),
                     )
                 }),
-                addend: addend.map(|(view, operand)| plane(&view, operand, range.batch, 0)),
+                addend: addend.map(bias),
                 slopes,
                 dropout,
-                mask: mask.map(|(view, operand)| plane(&view, operand, range.batch, 0)),
+                mask: mask.map(bias),
                 largest: statistic(0),
                 sum: statistic(1),
                 log_sum: statistic(2),
@@ -459,6 +471,7 @@ impl Plan {
             scaling: Scaling {
                 factor: self.scale as f32,
                 addend: self.addend_scaled,
+                clamp: self.clamp,
             },
             invalid_is_zero: self.invalid_is_zero,
             inputs: inputs.iter().map(View::dtype).collect(),

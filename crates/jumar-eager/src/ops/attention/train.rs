@@ -379,6 +379,8 @@ fn ranges(
             key_batch: batch,
             first_column: 0,
             columns,
+            bias_batch: batch,
+            bias_row: 0,
         };
         cx.check_planned("the sequences of query", batch)?;
         return Ok((0..batch).map(range).collect());
@@ -404,6 +406,8 @@ fn ranges(
             key_batch: 0,
             first_column,
             columns,
+            bias_batch: 0,
+            bias_row: 0,
         })
         .collect())
 }
@@ -436,6 +440,7 @@ fn plan(cx: &mut Cx<'_>, kind: i64, names: Names) -> Result<(), Refusal> {
         mask: operands.mask,
         mask_param: "attenMaskOptional",
         scale: operands.scale,
+        clamp: None,
         invalid_is_zero: false,
         statistics,
     };

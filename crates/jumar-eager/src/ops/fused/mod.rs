@@ -10,10 +10,14 @@ mod softmax;
 
 use super::{Table, gates};
 
+pub(crate) use rms::norm_of_form;
+pub(crate) use rotary::{Pairing, rotate};
+
 pub(crate) static TABLE: &Table = &[
     ("aclnnAddLayerNorm", layer::add_layer_norm),
     ("aclnnAddLayerNormGrad", layer_gradient::add_layer_norm_grad),
     ("aclnnAddRmsNorm", rms::add),
+    ("aclnnAddRmsNormBias", rms::add_bias),
     ("aclnnAddRmsNormCast", rms::add_cast),
     ("aclnnAddRmsNormDynamicMxQuant", rms::add_mx_quant),
     ("aclnnAddRmsNormDynamicQuant", rms::add_dynamic),

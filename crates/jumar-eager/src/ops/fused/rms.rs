@@ -17,7 +17,8 @@ const GAMMA: usize = 2;
 const BETA: usize = 3;
 const SCALE: [usize; 2] = [4, 6];
 const OFFSET: [usize; 2] = [5, 7];
-const INPUTS: usize = 8;
+const BIAS: usize = 8;
+const INPUTS: usize = 9;
 const Y: usize = 0;
 const Y_AGAIN: usize = 1;
 const RSTD: usize = 2;
@@ -85,6 +86,9 @@ impl RowFunction for Rms {
         if let Some(other) = rows.optional(OTHER) {
             let sum: RowMut<'_, f32> = rows.wanted(SUM).unwrap_or(scratch.slice(0, self.width));
             sum.map2(x, other, |one, two| one + two);
+            if let Some(bias) = rows.optional(BIAS) {
+                sum.update(bias, |value, bias| value + bias);
+            }
             x = sum.as_row();
         }
         let mean = sum_of_squares(x) / self.width as f32;
@@ -275,7 +279,21 @@ fn added(cx: &mut Cx<'_>, one: &str, two: &str, sum: &str) -> Result<Operands, R
 }
 
 pub(super) fn add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let operands = added(cx, "x1", "x2", "xOut")?;
+    add_to(cx, operands)
+}
+
+pub(super) fn add_bias(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let mut operands = added(cx, "x1", "x2", "xOut")?;
+    let beta = cx.optional("betaOptional")?;
+    if let Some(beta) = &beta {
+        cx.check_types(beta, FLOATS)?;
+    }
+    operands.parameter(cx, BETA, beta)?;
+    add_to(cx, operands)
+}
+
+fn add_to(cx: &mut Cx<'_>, mut operands: Operands) -> Result<(), Refusal> {
     let out = cx.out("yOut")?;
     operands.output(cx, Y, Some(out))?;
     let rstd = filled(cx, "rstdOut")?;
@@ -334,6 +352,43 @@ pub(super) fn quant_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     let divides = cx.flag("divMode")?;
     operands.run(cx, 0.0, Behind::Static { divides })
+}
+
+/// All forms of the transformer library: its tensors say which one a call is. Types and shapes were checked.
+pub(crate) fn norm_of_form(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let mut operands = Operands::new(cx, "x", "gamma")?;
+    if let Some(residual) = cx.optional("residual")? {
+        operands.input(cx, OTHER, residual)?;
+    }
+    for (slot, param) in [
+        (BIAS, "bias"),
+        (BETA, "beta"),
+        (SCALE[0], "scale"),
+        (OFFSET[0], "offset"),
+    ] {
+        let view = cx.optional(param)?;
+        operands.parameter(cx, slot, view)?;
+    }
+    for (slot, param) in [(Y, "output"), (SUM, "sum")] {
+        let out = cx.optional(param)?;
+        operands.output(cx, slot, out)?;
+    }
+    for (slot, param) in [(RSTD, "rstd"), (SCALE_OUT[0], "rowScale")] {
+        let out = cx.optional(param)?;
+        operands.number(cx, slot, out)?;
+    }
+    let behind = match (cx.optional("quantised")?, cx.optional("rowScale")?) {
+        (Some(out), scale) => {
+            operands.quantised(cx, 0, out)?;
+            match scale {
+                Some(_) => Behind::Dynamic,
+                None => Behind::Static { divides: true },
+            }
+        }
+        (None, _) => Behind::Nothing,
+    };
+    let shift = if cx.flag("gemma")? { 1.0 } else { 0.0 };
+    operands.run(cx, shift, behind)
 }
 
 /// Quantises the normalized rows in blocks with a power of two each.

@@ -13,7 +13,7 @@ use crate::view::View;
 
 /// Which entries of a row are rotated together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pairing {
+pub(crate) enum Pairing {
     /// Entry `i` and entry `i + n / 2`.
     Half,
     /// Neighbours.
@@ -129,7 +129,7 @@ impl RowFunction for Rotation {
 }
 
 /// Plans the rotation of one tensor.
-pub(super) fn rotate(
+pub(crate) fn rotate(
     cx: &mut Cx<'_>,
     pairing: Pairing,
     x: View,

@@ -19,8 +19,9 @@ use crate::view::View;
 use crate::{Arg, Refusal};
 
 pub(crate) use blocks::{matrices, unpacked_matrices};
-pub(crate) use quantised::product as int8_product;
+pub(crate) use quantised::{dequantised, product as int8_product};
 use routed::Names;
+pub(crate) use routed::add as add_groups;
 pub(crate) use weights::product as restored_product;
 
 /// The parameters of the forms that take matrices as they are.

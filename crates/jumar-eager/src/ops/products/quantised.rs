@@ -201,6 +201,23 @@ pub(super) fn plan(
     }
 }
 
+/// A product of int8 matrices with a scale for each column, and for each row where it has them.
+pub(crate) fn dequantised(
+    cx: &mut Cx<'_>,
+    (one, two): (View, View),
+    (scale, row_scale): (View, Option<View>),
+    bias: Option<View>,
+    out: View,
+) -> Result<(), Refusal> {
+    let parameters = Parameters {
+        scale,
+        row_scale,
+        offset: None,
+        bias,
+    };
+    plan(cx, one, two, parameters, out)
+}
+
 pub(super) fn third(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let one = operand(cx, "x1", "transposeX1")?;
     let two = operand(cx, "x2", "transposeX2")?;

@@ -481,7 +481,7 @@ pub(super) fn finalize(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
 }
 
 /// Adds products of groups of the depth to matrices in place.
-pub(super) fn add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+pub(crate) fn add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, weight, out) = (cx.tensor("x")?, cx.tensor("weight")?, cx.out("yRef")?);
     cx.check_types(&x, &[DataType::Float16, DataType::BFloat16])?;
     cx.check_dtype(&weight, x.dtype())?;

@@ -25,8 +25,8 @@ enum Norm {
 struct Groups {
     count: usize,
     chosen: usize,
-    /// Whether a group counts by the sum of its two largest scores, and not by the largest.
-    by_two: bool,
+    /// How many of its largest scores a group counts by.
+    summed: usize,
 }
 
 /// Chooses the experts of one row.
@@ -53,7 +53,7 @@ fn soften<const FUSED: bool>(out: RowMut<'_, f32>, x: Row<'_, f32>) {
 
 /// Returns the largest entry behind another in the order of falling values, where equal ones go by their index.
 #[inline(always)]
-fn next_largest(row: Row<'_, f32>, behind: Option<(f32, usize)>) -> (f32, usize) {
+pub(crate) fn next_largest(row: Row<'_, f32>, behind: Option<(f32, usize)>) -> (f32, usize) {
     let mut best: Option<(f32, usize)> = None;
     for index in 0..row.len() {
         // Not-a-number is the largest, as in a sort.
@@ -70,6 +70,18 @@ fn next_largest(row: Row<'_, f32>, behind: Option<(f32, usize)>) -> (f32, usize)
     best.unwrap_or((f32::NEG_INFINITY, 0))
 }
 
+/// Returns the sum of the largest entries of a row.
+#[inline(always)]
+pub(crate) fn sum_of_largest(row: Row<'_, f32>, count: usize) -> f32 {
+    let mut last = next_largest(row, None);
+    let mut sum = last.0;
+    for _ in 1..count {
+        last = next_largest(row, Some(last));
+        sum += last.0;
+    }
+    sum
+}
+
 impl Gating {
     /// Excludes the experts of the groups that do not count.
     #[inline(always)]
@@ -77,17 +89,12 @@ impl Gating {
         let Groups {
             count,
             chosen,
-            by_two,
+            summed,
         } = self.groups;
         let size = self.experts / count;
         for group in 0..count {
             let own = scores.slice(group * size, size).as_row();
-            let first = next_largest(own, None);
-            let score = match by_two {
-                true => first.0 + next_largest(own, Some(first)).0,
-                false => first.0,
-            };
-            marks.set(group, score);
+            marks.set(group, sum_of_largest(own, summed));
         }
         let marks = marks.slice(0, count).as_row();
         let mut last = None;
@@ -224,7 +231,7 @@ fn plain(parts: &Chosen) -> Gating {
         groups: Groups {
             count: 1,
             chosen: 1,
-            by_two: false,
+            summed: 1,
         },
         renormalised: false,
         behind: false,
@@ -293,6 +300,43 @@ fn positive(cx: &Cx<'_>, param: &str) -> Result<usize, Refusal> {
     }
 }
 
+/// A choice of experts by sigmoids with a bias, from the best groups.
+pub(crate) struct Gates {
+    pub k: usize,
+    pub groups: usize,
+    /// Groups that are chosen from.
+    pub kept: usize,
+    /// How many of its largest scores a group counts by.
+    pub summed: usize,
+    pub renormalised: bool,
+    pub factor: f32,
+}
+
+/// Chooses experts. Types and shapes were checked.
+pub(crate) fn sigmoid_top_k(
+    cx: &mut Cx<'_>,
+    (x, bias): (View, View),
+    gates: Gates,
+    (y, indices): (View, View),
+) -> Result<(), Refusal> {
+    let function = Gating {
+        experts: x.dims()[x.rank() - 1],
+        k: gates.k,
+        norm: Norm::Sigmoid,
+        groups: Groups {
+            count: gates.groups,
+            chosen: gates.kept,
+            summed: gates.summed,
+        },
+        renormalised: gates.renormalised,
+        behind: false,
+        epsilon: 0.0,
+        factor: gates.factor,
+    };
+    let inputs = [Some(x), Some(bias), None];
+    cx.rows(function, &inputs, &[Some(y), Some(indices), None])
+}
+
 pub(super) fn top_k(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let parts = chosen(cx)?;
     let (count, kept) = (positive(cx, "groupCount")?, positive(cx, "kGroup")?);
@@ -345,7 +389,7 @@ pub(super) fn top_k(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         groups: Groups {
             count,
             chosen: kept,
-            by_two,
+            summed: 1 + usize::from(by_two),
         },
         renormalised,
         epsilon: cx.float("eps")? as f32,

@@ -12,6 +12,7 @@ mod tests;
 
 use super::Table;
 
+pub(crate) use gating::{Gates, next_largest, sigmoid_top_k, sum_of_largest};
 pub(crate) use kernels::{Positions, RunningSum};
 pub(crate) use permute::int64;
 
@@ -23,6 +24,8 @@ pub(crate) static TABLE: &Table = &[
     ("aclnnMoeGatingTopKSoftmax", gating::softmax),
     ("aclnnMoeGatingTopKSoftmaxV2", gating::softmax_v2),
     ("aclnnMoeInitRouting", permute::init),
+    // The name under which vLLM's plug-in calls the third form.
+    ("aclnnMoeInitRoutingCustom", permute::init_v3),
     ("aclnnMoeInitRoutingQuantV2", permute::init_quant_v2),
     ("aclnnMoeInitRoutingV2", permute::init_v2),
     ("aclnnMoeInitRoutingV2Grad", combine::init_v2_grad),
