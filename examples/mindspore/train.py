@@ -26,7 +26,7 @@ class Net(nn.Cell):
 def train(device, steps=20):
     ms.set_device(device)
     random = np.random.default_rng(1)
-    net = Net()
+    net = Net().set_train()
     for parameter in net.trainable_params():
         parameter.set_data(ms.Tensor((random.standard_normal(parameter.shape) * 0.2).astype(np.float32)))
     loss = nn.CrossEntropyLoss()

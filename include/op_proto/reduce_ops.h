@@ -36,6 +36,18 @@ JUMAR_OUT(sum)
 JUMAR_OUT(square_sum)
 JUMAR_OP_END
 
+JUMAR_OP(BNTrainingReduceGrad)
+JUMAR_IN(grads)
+JUMAR_IN(x)
+JUMAR_IN(diff_scale)
+JUMAR_IN(diff_offset)
+JUMAR_IN(scale)
+JUMAR_IN(batch_mean)
+JUMAR_IN(batch_variance)
+JUMAR_OUT(y)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
 JUMAR_OP(BNTrainingUpdate)
 JUMAR_IN(x)
 JUMAR_IN(sum)
@@ -50,6 +62,16 @@ JUMAR_OUT(variance)
 JUMAR_OUT(batch_mean)
 JUMAR_OUT(batch_variance)
 JUMAR_ATTR(factor, Float)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
+
+JUMAR_OP(BNTrainingUpdateGrad)
+JUMAR_IN(grads)
+JUMAR_IN(x)
+JUMAR_IN(batch_mean)
+JUMAR_IN(batch_variance)
+JUMAR_OUT(diff_scale)
+JUMAR_OUT(diff_offset)
 JUMAR_ATTR(epsilon, Float)
 JUMAR_OP_END
 

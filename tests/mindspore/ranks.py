@@ -68,8 +68,11 @@ def main():
     folder = tempfile.mkdtemp(prefix="mindspore-ranks-")
     msrun = os.path.join(os.path.dirname(sys.executable), "msrun")
     command = [msrun, f"--worker_num={count}", f"--local_worker_num={count}", "--join=True", "--cluster_time_out=120"]
+    # The ranks are started by the name `python`.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+    environment = dict(os.environ, GLOG_v="3", PATH=path)
     command += [f"--log_dir={folder}", "--master_port=18118", os.path.abspath(__file__), "rank"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=dict(os.environ, GLOG_v="3"))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     texts = {name: open(os.path.join(folder, name), errors="replace").read() for name in sorted(os.listdir(folder)) if name.startswith("worker_")}
     right = sum(f" of {count}: ok" in text for text in texts.values())
     if right != count:

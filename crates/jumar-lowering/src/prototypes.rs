@@ -115,7 +115,9 @@ prototypes! {
     "BNInference" 3, [("x", Once), ("mean", Once), ("variance", Once), ("momentum", Once), ("scale", Maybe), ("offset", Maybe)] -> [("y", Once)], [("epsilon", Float(1e-5)), ("use_global_stats", Bool(true)), ("mode", Int(1))], [];
     "BNLL" 1, [("x", Once)] -> [("y", Once)], [], [];
     "BNTrainingReduce" 3, [("x", Once)] -> [("sum", Once), ("square_sum", Once)], [], [];
+    "BNTrainingReduceGrad" 3, [("grads", Once), ("x", Once), ("diff_scale", Once), ("diff_offset", Once), ("scale", Once), ("batch_mean", Once), ("batch_variance", Once)] -> [("y", Once)], [("epsilon", Float(0.0001))], [];
     "BNTrainingUpdate" 3, [("x", Once), ("sum", Once), ("square_sum", Once), ("scale", Once), ("offset", Once), ("mean", Once), ("variance", Once)] -> [("y", Once), ("mean", Once), ("variance", Once), ("batch_mean", Once), ("batch_variance", Once)], [("factor", Required("VT_FLOAT")), ("epsilon", Required("VT_FLOAT"))], [];
+    "BNTrainingUpdateGrad" 3, [("grads", Once), ("x", Once), ("batch_mean", Once), ("batch_variance", Once)] -> [("diff_scale", Once), ("diff_offset", Once)], [("epsilon", Float(0.0001))], [];
     "BNTrainingUpdateV2" 3, [("x", Once), ("sum", Once), ("square_sum", Once), ("scale", Once), ("offset", Once)] -> [("y", Once), ("batch_mean", Once), ("batch_variance", Once)], [("epsilon", Required("VT_FLOAT"))], [];
     "BNTrainingUpdateV3" 3, [("x", Once), ("sum", Once), ("square_sum", Once), ("scale", Once), ("offset", Once)] -> [("y", Once), ("batch_mean", Once), ("batch_variance", Once), ("reserve_1", Once), ("reserve_2", Once)], [("epsilon", Required("VT_FLOAT"))], [];
     "BallQuery" 3, [("xyz", Once), ("center_xyz", Once)] -> [("idx", Once)], [("min_radius", Required("VT_FLOAT")), ("max_radius", Required("VT_FLOAT")), ("sample_num", Required("VT_INT"))], [];

@@ -24,6 +24,20 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         Ok(vec![f.cast(y, dtype)?])
     }),
     ("BNTrainingReduce", |cx, op| channel_sums(cx, op)),
+    ("BNTrainingReduceGrad", input_gradient),
+    ("BNTrainingUpdateGrad", |cx, op| {
+        let (grads, x) = (op.input("grads")?, op.input("x")?);
+        let rank = cx.rank(x)?;
+        let channel = op.channel_axis("x", rank)?;
+        let (axes, along) = (others(rank, channel)?, along(rank, channel));
+        let f = Formula::new(cx);
+        let grads = f.cast(grads, DataType::Float32)?;
+        let normal = centred(&f, op, x, &along)?;
+        Ok(vec![
+            f.sum(f.mul(grads, normal)?, &axes, false)?,
+            f.sum(grads, &axes, false)?,
+        ])
+    }),
     ("BNTrainingUpdateV2", |cx, op| normalised(cx, op)),
     ("BNTrainingUpdateV3", |cx, op| {
         let all = normalised(cx, op)?;
@@ -134,6 +148,44 @@ fn spatial(op: &Op<'_>, name: &str, rank: usize) -> Result<Vec<i64>, OpError> {
         .filter(|&axis| axis != channel)
         .map(|axis| axis as i64)
         .collect())
+}
+
+/// Returns the input moved by the mean of its channel and divided by the root of its variance, in float32.
+fn centred(f: &Formula<'_>, op: &Op<'_>, x: ValueId, along: &[i64]) -> Result<ValueId, OpError> {
+    let mean = f.reshape(op.input("batch_mean")?, along)?;
+    let variance = f.plus(op.input("batch_variance")?, f64::from(op.float("epsilon")?))?;
+    let root = f.reshape(f.of("Sqrt", variance)?, along)?;
+    f.div(f.sub(f.cast(x, DataType::Float32)?, mean)?, root)
+}
+
+/// The gradient of an input that was normalised by its own moments: what moves with the mean and the variance of a channel is taken out.
+fn input_gradient(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (grads, x) = (op.input("grads")?, op.input("x")?);
+    let (dtype, rank) = (cx.ty(grads).dtype, cx.rank(x)?);
+    let channel = op.channel_axis("x", rank)?;
+    let count: i64 = cx
+        .dims(x)?
+        .iter()
+        .enumerate()
+        .filter(|&(axis, _)| axis != channel)
+        .map(|(_, &dim)| dim)
+        .product();
+    let along = along(rank, channel);
+    let f = Formula::new(cx);
+    let part = |name: &str| {
+        let sums = f.reshape(op.input(name)?, &along)?;
+        f.div(sums, f.number(count.max(1) as f64, sums)?)
+    };
+    let normal = centred(&f, op, x, &along)?;
+    let grads = f.cast(grads, DataType::Float32)?;
+    let rest = f.sub(
+        f.sub(grads, part("diff_offset")?)?,
+        f.mul(normal, part("diff_scale")?)?,
+    )?;
+    let variance = f.plus(op.input("batch_variance")?, f64::from(op.float("epsilon")?))?;
+    let factor = f.div(op.input("scale")?, f.of("Sqrt", variance)?)?;
+    let y = f.mul(rest, f.reshape(factor, &along)?)?;
+    Ok(vec![f.cast(y, dtype)?])
 }
 
 /// The sums of the elements and of their squares for each channel, in float32.

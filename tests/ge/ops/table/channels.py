@@ -33,6 +33,30 @@ for op, dims, last, name in [("BNTrainingReduce", (2, 3, 2, 3), (2, 2, 3, 3), "N
     case(op, "channels last", {"x": form(name, f(*last))}, lambda x: sums(x, x.ndim - 1), out="float32")
 
 
+def normal(x, mean, variance, channel):
+    return (x - along(mean, x, channel)) / np.sqrt(along(variance, x, channel) + EPS)
+
+
+def parameter_gradients(g, x, mean, variance, channel=1):
+    axes = tuple(axis for axis in range(x.ndim) if axis != channel)
+    return [(g * normal(x, mean, variance, channel)).sum(axes), g.sum(axes)]
+
+
+def input_gradient(g, x, scales, offsets, scale, mean, variance, channel=1):
+    count = x.size / x.shape[channel]
+    rest = g - along(offsets, x, channel) / count - normal(x, mean, variance, channel) * along(scales, x, channel) / count
+    return rest * along(scale / np.sqrt(variance + EPS), x, channel)
+
+
+for name, dims, layout, channel in [("channels first when not said", (2, 3, 4, 5), None, 1), ("channels last", (2, 4, 5, 3), "NHWC", 3)]:
+    laid = (lambda layout: lambda x: form(layout, x) if layout else x)(layout)
+    moments = {"batch_mean": vector(), "batch_variance": vector(0.5)}
+    case("BNTrainingUpdateGrad", name, {"grads": laid(f(*dims)), "x": laid(f(*dims)), **moments},
+         lambda *a, channel=channel: parameter_gradients(*a, channel=channel), types=HALVES, out="float32")
+    case("BNTrainingReduceGrad", name, {"grads": laid(f(*dims)), "x": laid(f(*dims)), "diff_scale": vector(), "diff_offset": vector(), "scale": vector(), **moments},
+         lambda *a, channel=channel: input_gradient(*a, channel=channel), types=HALVES)
+
+
 def update(x, total, squares, scale, offset, channel=1, again=False):
     count = x.size / x.shape[channel]
     mean = total / count
