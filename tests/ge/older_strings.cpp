@@ -1,5 +1,5 @@
 // A client that was compiled against other headers, with the older layout of std::string: it declares what it uses, with the sizes and
-// the functions inside headers that the toolkit gives its clients, and includes none of Jumar's headers. MindSpore's libraries do this.
+// the functions inside headers that the clients of the toolkit compile, and includes none of Jumar's headers. MindSpore's libraries do this.
 #include <cstdint>
 #include <cstdio>
 #include <functional>

@@ -91,13 +91,13 @@ def bert(ms, nn, ops, np, random):
     class Net(nn.Cell):
         def __init__(self):
             super().__init__()
-            self.words, self.places = nn.Embedding(100, 48), nn.Embedding(16, 48)
+            self.words, self.positions = nn.Embedding(100, 48), nn.Embedding(16, 48)
             self.norm = nn.LayerNorm((48,))
             self.layers = nn.CellList([Layer(48, 4) for _ in range(3)])
             self.pool, self.tanh, self.head = nn.Dense(48, 48), nn.Tanh(), nn.Dense(48, 10)
 
         def construct(self, words, mask):
-            x = self.norm(self.words(words) + self.places(ops.arange(words.shape[1])))
+            x = self.norm(self.words(words) + self.positions(ops.arange(words.shape[1])))
             mask = (1.0 - mask.reshape((mask.shape[0], 1, 1, -1))) * -10000.0
             for layer in self.layers:
                 x = layer(x, mask)
@@ -337,7 +337,7 @@ def main():
         print("losses: " + json.dumps(losses), flush=True)
         os._exit(0)
     entries = [f"{name}/{mode}" for name in NETWORKS for mode in MODES] + ["lenet/pynative+O2", "bert/pynative+O2"] + list(OTHERS)
-    wrong, truth = 0, {}
+    wrong, reference = 0, {}
     for entry in entries:
         if not re.search(options.only, entry):
             continue
@@ -348,9 +348,9 @@ def main():
             continue
         name, _, mode = entry.partition("/")
         mixed = mode.partition("+")[2]
-        if name not in truth:
-            truth[name] = one(f"{name}/pynative", "CPU", options.steps)
-        wanted, problem = truth[name]
+        if name not in reference:
+            reference[name] = one(f"{name}/pynative", "CPU", options.steps)
+        wanted, problem = reference[name]
         if wanted is None:
             text = f"the CPU fails: {problem}"
         elif found is None:

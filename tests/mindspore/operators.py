@@ -5,7 +5,7 @@
 The installed package describes each function of `ops`, `mint`, `nn` and of the class Tensor with an example. The example runs on both
 devices, each in a process of its own that is started again after a crash or a time-out. What is compared: what each call of the
 function returned, the tensors that the example leaves behind, and the gradient of a weighted sum of the results with respect to
-inputs and parameters. Where MindSpore's CPU has no such function, the truth is the output that the documentation prints, and central
+inputs and parameters. Where MindSpore's CPU has no such function, the reference is the output that the documentation prints, and central
 differences for the gradient. `--update` stores the result in operators.json and writes docs/mindspore-operators.md; without it the
 program fails where an entry was right and is not any more.
 """
@@ -202,15 +202,15 @@ class Loss:
 
         self.target, self.args, self.kwargs, _ = call
         self.leaves = []
-        for place, value in enumerate(self.args):
+        for slot, value in enumerate(self.args):
             if isinstance(value, ms.Parameter):
                 continue
             if isinstance(value, ms.Tensor) and is_float(value):
-                self.leaves.append(((place, None), value))
+                self.leaves.append(((slot, None), value))
             elif isinstance(value, (list, tuple)):
                 for inner, each in enumerate(value):
                     if isinstance(each, ms.Tensor) and not isinstance(each, ms.Parameter) and is_float(each):
-                        self.leaves.append(((place, inner), each))
+                        self.leaves.append(((slot, inner), each))
         first = self.args[0] if self.args else None
         self.parameters = list(first.trainable_params()) if isinstance(first, ms.nn.Cell) else []
 
@@ -218,13 +218,13 @@ class Loss:
         import mindspore as ms
 
         args = list(self.args)
-        for ((place, inner), _), value in zip(self.leaves, leaves):
+        for ((slot, inner), _), value in zip(self.leaves, leaves):
             if inner is None:
-                args[place] = value
+                args[slot] = value
             else:
-                members = list(args[place])
+                members = list(args[slot])
                 members[inner] = value
-                args[place] = type(args[place])(members)
+                args[slot] = type(args[slot])(members)
         total = None
         for result in tensors(self.target(*args, **self.kwargs)):
             if is_float(result):
@@ -444,7 +444,7 @@ TOLERANCE = {"Float16": 4e-3, "BFloat16": 2e-2, "Float32": 2e-4, "Float64": 1e-5
 
 
 def difference(one, other, kind="Float32"):
-    """Returns how two arrays differ, or None. `one` is the truth."""
+    """Returns how two arrays differ, or None. `one` is the reference."""
     import numpy as np
 
     if one.shape != other.shape:
