@@ -337,7 +337,7 @@ def main():
         print("losses: " + json.dumps(losses), flush=True)
         os._exit(0)
     entries = [f"{name}/{mode}" for name in NETWORKS for mode in MODES] + ["lenet/pynative+O2", "bert/pynative+O2"] + list(OTHERS)
-    wrong, truth = 0, {}
+    wrong, reference = 0, {}
     for entry in entries:
         if not re.search(options.only, entry):
             continue
@@ -348,9 +348,9 @@ def main():
             continue
         name, _, mode = entry.partition("/")
         mixed = mode.partition("+")[2]
-        if name not in truth:
-            truth[name] = one(f"{name}/pynative", "CPU", options.steps)
-        wanted, problem = truth[name]
+        if name not in reference:
+            reference[name] = one(f"{name}/pynative", "CPU", options.steps)
+        wanted, problem = reference[name]
         if wanted is None:
             text = f"the CPU fails: {problem}"
         elif found is None:

@@ -5,7 +5,7 @@
 The installed package describes each function of `ops`, `mint`, `nn` and of the class Tensor with an example. The example runs on both
 devices, each in a process of its own that is started again after a crash or a time-out. What is compared: what each call of the
 function returned, the tensors that the example leaves behind, and the gradient of a weighted sum of the results with respect to
-inputs and parameters. Where MindSpore's CPU has no such function, the truth is the output that the documentation prints, and central
+inputs and parameters. Where MindSpore's CPU has no such function, the reference is the output that the documentation prints, and central
 differences for the gradient. `--update` stores the result in operators.json and writes docs/mindspore-operators.md; without it the
 program fails where an entry was right and is not any more.
 """
@@ -444,7 +444,7 @@ TOLERANCE = {"Float16": 4e-3, "BFloat16": 2e-2, "Float32": 2e-4, "Float64": 1e-5
 
 
 def difference(one, other, kind="Float32"):
-    """Returns how two arrays differ, or None. `one` is the truth."""
+    """Returns how two arrays differ, or None. `one` is the reference."""
     import numpy as np
 
     if one.shape != other.shape:
