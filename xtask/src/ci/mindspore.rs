@@ -14,6 +14,7 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
     let programs = [
         "examples/mindspore/train.py",
         "tests/mindspore/networks.py",
+        "tests/mindspore/ranks.py",
         "tests/mindspore/operators.py",
     ];
     for program in programs {
@@ -21,7 +22,8 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
         run.args(["run", "--"])
             .arg(&python)
             .arg(crate::root().join(program))
-            .env("OMP_NUM_THREADS", "1");
+            .env("OMP_NUM_THREADS", "1")
+            .env("JUMAR_DEVICES", "2");
         let limit = Duration::from_secs(3600);
         if let Some(problem) = progress::run_logged(job.name, &mut run, &job.log, limit)?.problem()
         {
