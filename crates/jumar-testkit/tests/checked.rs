@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jumar_testkit::api::Api;
 use jumar_testkit::language::{Action, Expr};

@@ -263,7 +263,7 @@ pub(super) fn own(fields: &Fields<'_>) -> Result<Form, Rejection> {
     fields.choice("kernelType", &[(0, ()), (1, ()), (2, ())])?;
     let clamps = fields.choice("clampType", &[(0, false), (1, true)])?;
     let (low, high) = (fields.float("clampMin")?, fields.float("clampMax")?);
-    if clamps && !(low <= high) {
+    if clamps && (low > high || low.is_nan() || high.is_nan()) {
         return Err(Rejection::param(format!(
             "clampMin is {low} and clampMax {high}; the first is at most the second"
         )));
@@ -302,11 +302,7 @@ pub(super) fn prefix(fields: &Fields<'_>) -> Result<Form, Rejection> {
         (false, 0.0, 0.0),
     )?;
     // The function has a parameter for each tensor, with null for one that is not given.
-    form.inputs = form
-        .inputs
-        .into_iter()
-        .filter(|slot| slot.name != "mask")
-        .collect();
+    form.inputs.retain(|slot| slot.name != "mask");
     let mask_slot = Slot::new("mask", MASKS, 2..=4);
     form.inputs.insert(
         4,

@@ -177,7 +177,8 @@ impl Slot {
                 ),
             ));
         }
-        if !DENSE.contains(&tensor.format) && !(self.blocked && tensor.format == NZ) {
+        let is_known = DENSE.contains(&tensor.format) || self.blocked && tensor.format == NZ;
+        if !is_known {
             let wanted = match self.blocked {
                 true => "2 (ND) or 29 (FRACTAL_NZ)",
                 false => "2 (ND)",
@@ -283,7 +284,7 @@ impl Inputs<'_> {
     fn find(&self, name: &str) -> Option<(DataType, &Tensor<'_>)> {
         let mut slots = self.form.inputs.iter();
         let at = slots.position(|slot| slot.name == name)?;
-        self.tensors[at].map(|(dtype, tensor)| (dtype, tensor))
+        self.tensors[at]
     }
 
     /// Returns the dimensions of an input; none where it is absent.
