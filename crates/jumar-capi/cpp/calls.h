@@ -25,14 +25,13 @@ int32_t jumar_atb_describe(uint32_t version, uint64_t operation, uint32_t *input
 int32_t jumar_atb_infer(uint32_t version, uint64_t operation, const atb::TensorDesc *inputs, size_t count,
                         atb::TensorDesc *outputs, size_t capacity);
 int32_t jumar_atb_setup(uint32_t version, uint64_t operation, const atb::Tensor *inputs, size_t input_count,
-                        const atb::Tensor *outputs, size_t output_count, uint64_t *workspace_size);
+                        const atb::Tensor *outputs, size_t output_count);
 int32_t jumar_atb_execute(uint32_t version, uint64_t operation, const atb::Tensor *inputs, size_t input_count,
-                          const atb::Tensor *outputs, size_t output_count, void *workspace, uint64_t workspace_size,
-                          void *stream);
+                          const atb::Tensor *outputs, size_t output_count, void *stream);
 int32_t jumar_atb_prepare(uint32_t version, const char *name, const JumarAtbField *fields, size_t count,
                           const void *const *inputs, size_t input_count, const void *const *outputs,
-                          size_t output_count, uint64_t *operation, uint64_t *workspace_size);
-int32_t jumar_atb_run(uint32_t version, uint64_t operation, void *workspace, uint64_t workspace_size, void *stream);
+                          size_t output_count, uint64_t *operation);
+int32_t jumar_atb_run(uint32_t version, uint64_t operation, void *stream);
 int32_t jumar_atb_refuse(uint32_t version, int32_t code, const char *sentence);
 }
 

@@ -10,17 +10,6 @@ Register &Contexts() {
 
 namespace {
 
-std::atomic<uint64_t> g_next{1};
-
-/* The last streams that this thread set, by the numbers of contexts. Numbers are not used again. */
-struct Own {
-  uint64_t context;
-  aclrtStream stream;
-};
-constexpr size_t kOwn = 16;
-thread_local Own t_own[kOwn];
-thread_local size_t t_next;
-
 /* Stands where a context was destroyed. */
 class DestroyedContext : public atb::Context {
  public:
@@ -47,7 +36,7 @@ static_assert(sizeof(DestroyedContext) <= sizeof(ContextObject), "it lies in the
 
 }  // namespace
 
-ContextObject::ContextObject() : number_(g_next.fetch_add(1)) { Contexts().Add(this); }
+ContextObject::ContextObject() { Contexts().Add(this); }
 
 ContextObject::~ContextObject() { Contexts().Remove(this); }
 
@@ -59,25 +48,10 @@ void ContextObject::operator delete(void *memory) {
 atb::Status ContextObject::SetExecuteStream(aclrtStream stream) {
   stream_.store(stream);
   set_.store(true);
-  for (Own &own : t_own) {
-    if (own.context == number_) {
-      own.stream = stream;
-      return atb::NO_ERROR;
-    }
-  }
-  t_own[t_next % kOwn] = {number_, stream};
-  ++t_next;
   return atb::NO_ERROR;
 }
 
-std::pair<bool, aclrtStream> ContextObject::Stream() const {
-  for (const Own &own : t_own) {
-    if (own.context == number_) {
-      return {true, own.stream};
-    }
-  }
-  return {set_.load(), stream_.load()};
-}
+std::pair<bool, aclrtStream> ContextObject::Stream() const { return {set_.load(), stream_.load()}; }
 
 aclrtStream ContextObject::GetExecuteStream() const { return Stream().second; }
 

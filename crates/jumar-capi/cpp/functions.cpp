@@ -34,7 +34,8 @@ atb::Status Prepare(const char *name, std::initializer_list<JumarAtbField> field
     handle = existing->Handle();
   }
   status = jumar_atb_prepare(kVersion, name, fields.begin(), fields.size(), inputs.begin(), inputs.size(),
-                             outputs.begin(), outputs.size(), &handle, workspaceSize);
+                             outputs.begin(), outputs.size(), &handle);
+  *workspaceSize = 0;
   if (status == atb::NO_ERROR && *op == nullptr) {
     *op = new (std::nothrow) OperationObject(handle);
     if (*op == nullptr) {
@@ -45,7 +46,7 @@ atb::Status Prepare(const char *name, std::initializer_list<JumarAtbField> field
   return status;
 }
 
-atb::Status Run(void *workspace, uint64_t workspaceSize, atb::Operation *op, atb::Context *context) {
+atb::Status Run(void * /* workspace */, uint64_t /* workspaceSize */, atb::Operation *op, atb::Context *context) {
   aclrtStream stream = nullptr;
   atb::Status status = StreamOf(context, &stream);
   OperationObject *found = nullptr;
@@ -55,7 +56,7 @@ atb::Status Run(void *workspace, uint64_t workspaceSize, atb::Operation *op, atb
   if (status != atb::NO_ERROR) {
     return status;
   }
-  return jumar_atb_run(kVersion, found->Handle(), workspace, workspaceSize, stream);
+  return jumar_atb_run(kVersion, found->Handle(), stream);
 }
 
 }  // namespace

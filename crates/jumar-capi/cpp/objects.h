@@ -91,8 +91,8 @@ class Register {
 Register &Contexts();
 Register &Operations();
 
-/* A context: the stream that was set last. A thread that sets streams itself uses its own last one, so that two threads may share a
-   context. */
+/* A context: the stream that was set last, by whichever thread. PyTorch's adapter sets it on one thread and executes on another where a
+   stream is captured. */
 class ContextObject : public atb::Context {
  public:
   ContextObject();
@@ -116,7 +116,6 @@ class ContextObject : public atb::Context {
   std::pair<bool, aclrtStream> Stream() const;
 
  private:
-  const uint64_t number_;
   std::atomic<bool> set_{false};
   std::atomic<aclrtStream> stream_{nullptr};
   std::atomic<bool> copies_{false};

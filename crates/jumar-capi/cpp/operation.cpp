@@ -97,11 +97,13 @@ atb::Status OperationObject::Setup(const atb::VariantPack &pack, uint64_t &works
   if (status != atb::NO_ERROR) {
     return status;
   }
+  /* A task owns what it needs: clients free a workspace after Execute, also where a captured model executes the task later. */
+  workspaceSize = 0;
   return jumar_atb_setup(kVersion, handle_.load(), pack.inTensors.data(), pack.inTensors.size(),
-                         pack.outTensors.data(), pack.outTensors.size(), &workspaceSize);
+                         pack.outTensors.data(), pack.outTensors.size());
 }
 
-atb::Status OperationObject::Execute(const atb::VariantPack &pack, uint8_t *workspace, uint64_t workspaceSize,
+atb::Status OperationObject::Execute(const atb::VariantPack &pack, uint8_t * /* workspace */, uint64_t /* workspaceSize */,
                                      atb::Context *context) {
   aclrtStream stream = nullptr;
   const atb::Status status = StreamOf(context, &stream);
@@ -109,7 +111,7 @@ atb::Status OperationObject::Execute(const atb::VariantPack &pack, uint8_t *work
     return status;
   }
   return jumar_atb_execute(kVersion, handle_.load(), pack.inTensors.data(), pack.inTensors.size(),
-                           pack.outTensors.data(), pack.outTensors.size(), workspace, workspaceSize, stream);
+                           pack.outTensors.data(), pack.outTensors.size(), stream);
 }
 
 void OperationObject::Keep(const char *structure, const void *parameters, size_t size) {

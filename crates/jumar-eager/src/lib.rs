@@ -74,7 +74,7 @@ mod trial;
 mod type_lists;
 
 pub use generated::signatures;
-pub use jumar_ops::view::Region;
+pub use jumar_ops::view::{Block, Region};
 pub use jumar_ops::{OpError, Share, Workers};
 
 pub use argument::{Arg, Dims, Group, Scalar, TensorArg, TensorDesc};

@@ -191,7 +191,7 @@ fn bind(operation: &atb::Operation, inputs: &[Given<'_>], outputs: &[Given<'_>])
     bound.map_err(named(operation.name()))
 }
 
-/// Checks a call. Returns the size of the workspace in bytes.
+/// Checks a call.
 ///
 /// # Errors
 /// The tensors are not those of the operation.
@@ -200,11 +200,10 @@ pub fn setup(
     operation: Raw,
     inputs: &[Given<'_>],
     outputs: &[Given<'_>],
-) -> Result<u64> {
+) -> Result<()> {
     let operation = find(cx, operation)?;
     let bound = bind(&operation.inner, inputs, outputs)?;
-    let (plan, _) = plan(cx, &operation.inner, bound)?;
-    Ok(plan.workspace_bytes() as u64)
+    plan(cx, &operation.inner, bound).map(drop)
 }
 
 /// Returns the parameter and the address of each tensor argument.
@@ -244,16 +243,16 @@ fn check_in_place(
     Ok(())
 }
 
-/// Queues a call on a stream. Values of host tensors are read before it returns.
+/// Queues a call on a stream. Values of host tensors are read before it returns. The task owns the memory for intermediate results: the
+/// adapter of PyTorch frees a workspace after this call, also where a captured model executes the task later.
 ///
 /// # Errors
-/// The tensors are not those of the operation; an address or the workspace cannot be used; the stream does not exist.
+/// The tensors are not those of the operation; an address cannot be used; the stream does not exist.
 pub fn execute(
     cx: &Cx<'_>,
     operation: Raw,
     inputs: &[Given<'_>],
     outputs: &[Given<'_>],
-    workspace: (usize, u64),
     stream: Raw,
 ) -> Result<()> {
     let operation = find(cx, operation)?;
@@ -266,40 +265,14 @@ pub fn execute(
         plan,
         tensors: addresses(&bound, inputs, outputs),
     };
-    queue(cx, call, workspace, stream)
+    queue(cx, call, stream)
 }
 
 /// Queues a call that was planned.
-fn queue(cx: &Cx<'_>, call: PreparedCall, workspace: (usize, u64), stream: Raw) -> Result<()> {
-    let name = call.signature.name;
-    let needed = call.plan.workspace_bytes() as u64;
-    if workspace.1 < needed {
-        return Err(Failure::new(
-            Status::WorkspaceSize,
-            format!(
-                "{name} needs a workspace of {needed} bytes for these tensors, and workspaceSize is {}",
-                workspace.1
-            ),
-        )
-        .fix("Allocate as many bytes as Setup returned for tensors of these shapes."));
-    }
-    if needed > 0 && workspace.0 == 0 {
-        return Err(Failure::new(
-            Status::WorkspaceAddress,
-            format!("the workspace of {name} is null, and {needed} bytes are needed"),
-        )
-        .fix("Allocate device memory of the size that Setup returned."));
-    }
+fn queue(cx: &Cx<'_>, call: PreparedCall, stream: Raw) -> Result<()> {
     let exists = cx.with_stream(stream, |_| Ok(()));
     exists.map_err(|error| Failure::of(Status::Stream, error))?;
-    let queued = aclnn::queue(
-        cx,
-        call.signature,
-        call.plan,
-        &call.tensors,
-        workspace,
-        stream,
-    );
+    let queued = aclnn::queue(cx, call.signature, call.plan, &call.tensors, stream);
     queued.map_err(|error| {
         let address = [ErrorKind::InvalidArgument, ErrorKind::NullPointer];
         let status = match address.contains(&error.kind()) {
@@ -375,7 +348,7 @@ fn read(cx: &Cx<'_>, tensor: Raw, (what, on_host): (String, bool)) -> Result<Rea
 }
 
 /// Prepares a call of a function that takes tensors of single operators. A null operation is created; another one is used again, and
-/// its earlier preparation is forgotten. Returns the operation and the size of the workspace in bytes.
+/// its earlier preparation is forgotten. Returns the operation.
 ///
 /// # Errors
 /// As those of [`create`] and [`setup`].
@@ -385,7 +358,7 @@ pub fn prepare(
     (name, fields): (&str, &[(&str, Number)]),
     inputs: &[Raw],
     outputs: &[Raw],
-) -> Result<(Raw, u64)> {
+) -> Result<Raw> {
     // The form is that of these parameters, whichever an operation that is used again was created with.
     let inner = atb::Operation::new(name, &Fields { values: fields }).map_err(named(name))?;
     let existing = match operation.is_null() {
@@ -426,7 +399,6 @@ pub fn prepare(
     let bound = bind(&inner, &inputs, &outputs)?;
     check_in_place(&inner, &bound, &inputs, &outputs)?;
     let (plan, bound) = plan(cx, &inner, bound)?;
-    let workspace = plan.workspace_bytes() as u64;
     let prepared = PreparedCall {
         signature: bound.signature,
         plan,
@@ -435,7 +407,7 @@ pub fn prepare(
     match existing {
         Some(existing) => {
             *existing.prepared.lock() = Some(prepared);
-            Ok((operation, workspace))
+            Ok(operation)
         }
         None => {
             let operation = Arc::new(Operation {
@@ -444,7 +416,7 @@ pub fn prepare(
             });
             let kept = cx.process.operations.table.keep(operation);
             let kept = kept.map_err(|error| Failure::of(Status::Internal, error))?;
-            Ok((Raw(kept), workspace))
+            Ok(Raw(kept))
         }
     }
 }
@@ -453,12 +425,7 @@ pub fn prepare(
 ///
 /// # Errors
 /// Nothing was prepared; as those of [`execute`].
-pub fn run_prepared(
-    cx: &Cx<'_>,
-    operation: Raw,
-    workspace: (usize, u64),
-    stream: Raw,
-) -> Result<()> {
+pub fn run_prepared(cx: &Cx<'_>, operation: Raw, stream: Raw) -> Result<()> {
     let operation = find(cx, operation)?;
     let prepared = operation.prepared.lock().clone();
     let Some(prepared) = prepared else {
@@ -468,7 +435,7 @@ pub fn run_prepared(
         )
         .fix("Call the function that returns the size of the workspace first."));
     };
-    queue(cx, prepared, workspace, stream)
+    queue(cx, prepared, stream)
 }
 
 /// Refuses a call for a reason that the library found itself.

@@ -266,7 +266,7 @@ pub unsafe extern "C" fn jumar_atb_infer(
     })
 }
 
-/// Checks a call, and returns the size of its workspace.
+/// Checks a call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jumar_atb_setup(
     version: u32,
@@ -275,26 +275,18 @@ pub unsafe extern "C" fn jumar_atb_setup(
     input_count: usize,
     outputs: *const Pointers,
     output_count: usize,
-    workspace_size: *mut u64,
 ) -> i32 {
     status(version, &SETUP, |cx| {
         // SAFETY: the caller's contract.
         let inputs = unsafe { tensors(inputs, input_count) }?;
         // SAFETY: the caller's contract.
         let outputs = unsafe { tensors(outputs, output_count) }?;
-        // SAFETY: the caller's contract.
-        let size = internal(unsafe { raw::Out::<u64>::new(workspace_size, "workspaceSize") })?;
-        size.set(atb::setup(cx, Raw(operation), &inputs, &outputs)?);
-        Ok(())
+        atb::setup(cx, Raw(operation), &inputs, &outputs)
     })
 }
 
 /// Queues a call on a stream.
 #[unsafe(no_mangle)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "both lists, the workspace and the stream"
-)]
 pub unsafe extern "C" fn jumar_atb_execute(
     version: u32,
     operation: u64,
@@ -302,8 +294,6 @@ pub unsafe extern "C" fn jumar_atb_execute(
     input_count: usize,
     outputs: *const Pointers,
     output_count: usize,
-    workspace: *mut c_void,
-    workspace_size: u64,
     stream: *mut c_void,
 ) -> i32 {
     status(version, &EXECUTE, |cx| {
@@ -311,9 +301,7 @@ pub unsafe extern "C" fn jumar_atb_execute(
         let inputs = unsafe { tensors(inputs, input_count) }?;
         // SAFETY: the caller's contract.
         let outputs = unsafe { tensors(outputs, output_count) }?;
-        let workspace = (workspace.expose_provenance(), workspace_size);
-        let stream = raw::handle(stream);
-        atb::execute(cx, Raw(operation), &inputs, &outputs, workspace, stream)
+        atb::execute(cx, Raw(operation), &inputs, &outputs, raw::handle(stream))
     })
 }
 
@@ -330,7 +318,6 @@ pub unsafe extern "C" fn jumar_atb_prepare(
     outputs: *const *const c_void,
     output_count: usize,
     operation: *mut u64,
-    workspace_size: *mut u64,
 ) -> i32 {
     status(version, &PREPARE, |cx| {
         // SAFETY: the caller's contract.
@@ -342,33 +329,22 @@ pub unsafe extern "C" fn jumar_atb_prepare(
             internal(unsafe { raw::slice::<u64>(outputs.cast(), output_count, "outputs") })?;
         // SAFETY: the caller's contract.
         let slot = internal(unsafe { raw::InOut::<u64>::new(operation, "op") })?;
-        // SAFETY: the caller's contract.
-        let size = internal(unsafe { raw::Out::<u64>::new(workspace_size, "workspaceSize") })?;
         let handles = |list: Option<&[u64]>| {
             let list = list.unwrap_or_default().iter();
             list.map(|handle| Raw(*handle)).collect::<Vec<_>>()
         };
         let (inputs, outputs) = (handles(inputs), handles(outputs));
         let existing = Raw(slot.get());
-        let (found, bytes) = atb::prepare(cx, existing, (name, &fields), &inputs, &outputs)?;
-        slot.set(found.0);
-        size.set(bytes);
+        slot.set(atb::prepare(cx, existing, (name, &fields), &inputs, &outputs)?.0);
         Ok(())
     })
 }
 
 /// Queues the call that was prepared last.
 #[unsafe(no_mangle)]
-pub extern "C" fn jumar_atb_run(
-    version: u32,
-    operation: u64,
-    workspace: *mut c_void,
-    workspace_size: u64,
-    stream: *mut c_void,
-) -> i32 {
+pub extern "C" fn jumar_atb_run(version: u32, operation: u64, stream: *mut c_void) -> i32 {
     status(version, &RUN, |cx| {
-        let workspace = (workspace.expose_provenance(), workspace_size);
-        atb::run_prepared(cx, Raw(operation), workspace, raw::handle(stream))
+        atb::run_prepared(cx, Raw(operation), raw::handle(stream))
     })
 }
 

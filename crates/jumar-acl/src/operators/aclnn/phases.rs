@@ -14,7 +14,7 @@ use super::executor::{self, Executor, State, TensorSlot};
 use super::lists::Array;
 use super::ranges::Touched;
 use super::status::Refused;
-use super::task::{Run, Threads};
+use super::task::{Run, Threads, Workspace};
 use super::tensor::{self, known_type};
 use crate::operators::memory;
 use crate::{Cx, Raw};
@@ -292,7 +292,7 @@ pub fn second_phase(
         executor: &executor,
         target: &target,
         stream,
-        workspace,
+        workspace: Workspace::Given(workspace),
     };
     let mut first = 0;
     for (exchange, collective) in plan.exchanges().iter().zip(joined) {
@@ -313,7 +313,7 @@ pub fn second_phase(
 }
 
 /// Queues a plan that no executor of the program holds, as one task on a stream. `tensors` has the parameter and the data pointer of
-/// each tensor argument.
+/// each tensor argument. The task owns the memory for intermediate results.
 ///
 /// # Errors
 /// Memory that the call needs is missing, too small or not of the device.
@@ -322,7 +322,6 @@ pub(in crate::operators) fn queue(
     signature: &'static Signature,
     plan: Arc<Plan>,
     tensors: &[(usize, usize)],
-    workspace: (usize, u64),
     stream: Raw,
 ) -> jumar_types::Result<()> {
     let slots = tensors.iter().map(|(param, _)| TensorSlot {
@@ -346,14 +345,13 @@ pub(in crate::operators) fn queue(
         executor: &executor,
         device: target.device(),
     };
-    let queued = memory.workspace(workspace).and_then(|workspace| {
-        let buffers = memory.buffers(&addresses)?;
+    let queued = memory.buffers(&addresses).and_then(|buffers| {
         let launch = Launch {
             cx,
             executor: &executor,
             target: &target,
             stream,
-            workspace,
+            workspace: Workspace::Own(executor.plan.workspace_bytes()),
         };
         let steps = 0..executor.plan.steps();
         launch.steps(steps, buffers.into()).map(drop)
@@ -401,7 +399,7 @@ struct Launch<'a> {
     executor: &'a Executor,
     target: &'a Stream,
     stream: Raw,
-    workspace: Span,
+    workspace: Workspace,
 }
 
 impl Launch<'_> {
@@ -416,9 +414,9 @@ impl Launch<'_> {
         let runtime = cx.runtime().map_err(Refused::runtime)?;
         let touched = if runtime.gate().is_observed() {
             let steps = steps.clone();
-            Touched::exactly(self.executor, steps, &buffers, self.workspace)
+            Touched::exactly(self.executor, steps, &buffers, self.workspace.span())
         } else if self.target.is_recorded() {
-            Touched::roughly(plan, &buffers, self.workspace)
+            Touched::roughly(plan, &buffers, self.workspace.span())
         } else {
             Touched::default()
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::{Mutex, thread};
 use jumar::engine::{Cost, Program, Span, Team};
-use jumar_eager::{Dims, OpError, Plan, Region, Share, Workers};
+use jumar_eager::{Block, Dims, OpError, Plan, Region, Share, Workers};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// A queued run of a plan. It owns all that it needs.
@@ -16,12 +16,31 @@ pub(super) struct Run {
     pub(super) steps: Range<usize>,
     /// The memory of each tensor argument; no bytes for one that the plan does not touch.
     pub(super) buffers: Box<[Span]>,
-    pub(super) workspace: Span,
+    pub(super) workspace: Workspace,
     pub(super) threads: Threads,
     /// The plan takes a few microseconds at most.
     pub(super) short: bool,
     /// The shapes that the run found out, with the index of each tensor.
     pub(super) shapes: Mutex<Vec<(usize, Dims)>>,
+}
+
+/// Memory for intermediate results.
+#[derive(Clone, Copy)]
+pub(super) enum Workspace {
+    /// Memory of the program, which keeps it until the run has ended, and for as long as a captured model has the task.
+    Given(Span),
+    /// So many bytes that a run takes and returns.
+    Own(usize),
+}
+
+impl Workspace {
+    /// Returns the memory of the program.
+    pub(super) fn span(self) -> Span {
+        match self {
+            Workspace::Given(span) => span,
+            Workspace::Own(_) => Span::EMPTY,
+        }
+    }
 }
 
 /// The device's workers, as kernels see them.
@@ -65,7 +84,14 @@ impl Run {
     }
 
     fn run_on(&self, buffers: &[Region<'_>]) -> std::result::Result<(), OpError> {
-        let workspace = Region::of(self.workspace);
+        let mut own = match self.workspace {
+            Workspace::Given(_) => Block::zeroed(0),
+            Workspace::Own(bytes) => Block::zeroed(bytes),
+        };
+        let workspace = match self.workspace {
+            Workspace::Given(span) => Region::of(span),
+            Workspace::Own(_) => own.region(),
+        };
         let workers = Workers::of(&self.threads);
         let steps = self.steps.clone();
         let ran = self.plan.run_part(steps, buffers, workspace, workers)?;
