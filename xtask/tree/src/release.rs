@@ -28,7 +28,7 @@ pub struct Options {
     /// Builds against this machine's glibc, for this machine and newer ones.
     #[arg(long, conflicts_with = "processors")]
     local: bool,
-    /// The tag that is released; refused if it is not v<version>.
+    /// The tag that is released; refused if it is not "v" and the version.
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
     /// The folder of the files, which is replaced. Default: target/release-files.
