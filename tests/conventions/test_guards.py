@@ -25,7 +25,7 @@ def guards():
     text = (ROOT / "api/types/headers.toml").read_text()
     for path, header in tomllib.loads(text).items():
         if "guard" in header:
-            yield (path if path.startswith(("hccl/", "mspti/", "toolchain/")) else f"acl/{path}"), header["guard"]
+            yield (path if path.startswith(("driver/", "hccl/", "mspti/", "toolchain/")) else f"acl/{path}"), header["guard"]
     yield from GRAPH_ENGINE.items()
 
 

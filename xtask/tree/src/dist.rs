@@ -153,6 +153,8 @@ const MARK: &str = "Implementation=Jumar";
 
 /// What the build made.
 pub(crate) struct Built {
+    /// How it was built.
+    pub how: Build,
     /// What it runs on.
     pub platform: Platform,
     pub runtime: PathBuf,
@@ -178,6 +180,7 @@ impl Built {
             graph_engine::build(crate::root(), &runtime, &own, &es_headers, build, platform)?;
         let transformers = atb::build(crate::root(), &runtime, &own, build, platform)?;
         Ok(Built {
+            how: build,
             platform,
             runtime,
             graph_engine,
@@ -619,6 +622,7 @@ mod tests {
             replaceable(&prefix).unwrap();
             let file = || self.0.join("built");
             let built = Built {
+                how: Build::Release,
                 platform: Platform::of_this_machine().unwrap(),
                 runtime: file(),
                 graph_engine: file(),

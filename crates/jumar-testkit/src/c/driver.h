@@ -25,6 +25,7 @@
 #include "aclnn/aclnn_base.h"
 #include "hccl/hccl.h"
 #include "hccl/hccl_res.h"
+#include "driver/ascend_hal.h"
 #include "mspti/mspti.h"
 #include "toolchain/prof_api.h"
 
