@@ -554,7 +554,7 @@ mod tests {
                 long: false,
                 part: Some(part),
                 only: Vec::new(),
-                release: false,
+                quick: false,
                 list: false,
             };
             choose(&options).iter().map(|step| step.name).collect()
