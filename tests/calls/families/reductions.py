@@ -287,7 +287,7 @@ def softmaxed(call, log=False, backward=False):
             total = np.exp(z).sum(over, keepdims=True)
             wanted = z - np.log(total) if log else np.exp(z) / total
     size = np.where(np.isfinite(x), np.abs(x), 0)
-    call.out("out", dtype, wanted, near(8 if not log else 4, 0, eps(dtype) * (8 + x.size / 500) * (1 + size) if log else eps(dtype) * 8 * (1 + size) * np.where(np.isfinite(wanted), np.abs(wanted), 0) + 1e-38))
+    call.out("out", dtype, wanted, near(8 if not log else 4, 0, eps(dtype) * (8 + x.size / 500) * (1 + size) if log else eps(dtype) * (8 + x.size / 500) * (1 + size) * np.where(np.isfinite(wanted), np.abs(wanted), 0) + 1e-38))
 
 
 def sorted_(call, form):
