@@ -13,8 +13,8 @@ sys.path.insert(0, str(HERE.parent / "conventions"))
 from install import PREFIX, environment  # noqa: E402
 
 DATA = tomllib.loads((HERE / "programs.toml").read_text())
-#: A program that takes longer hangs.
-LIMIT = 60
+#: A program that takes longer hangs. Libraries without optimization, on a busy machine, need a minute for some.
+LIMIT = 240
 
 
 def check(command, report, *options, **how):
@@ -32,6 +32,11 @@ def reported(findings):
     return sorted({f"{one['rule']} {one['lines'][0]['call']}" for one in findings})
 
 
+def by_chance(known, finding):
+    """Whether chance decides if a program has this finding: `may` has it, or its rule for every call."""
+    return finding in known.get("may", []) or finding.split()[0] in known.get("may", [])
+
+
 def judge(name, command, folder, env=None, plain=None):
     """Runs a program under the checks, and again with every task delayed; `plain` is what it prints without."""
     known = DATA["program"].get(name, {})
@@ -47,8 +52,8 @@ def judge(name, command, folder, env=None, plain=None):
         where = (name, late, done.stderr)
         errors = [one for one in findings if one["severity"] == "error"]
         if "may" in known or "reported" in known:
-            by_chance = set(known.get("may", []))
-            assert sorted(set(reported(findings)) - by_chance) == sorted(known.get("reported", [])), where
+            unexpected = [one for one in reported(findings) if not by_chance(known, one)]
+            assert unexpected == sorted(known.get("reported", [])), where
         else:
             assert reported(errors) == [], where
         # The program's own status, where nothing is found or it is none; 1 says that something was found.
