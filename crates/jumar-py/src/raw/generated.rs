@@ -1,22 +1,52 @@
 // Written by `cargo xtask gen` from api/pyacl. Do not edit.
 
-//! One function for each function of pyACL: it parses what Python passed, calls the C function of the shared library and
-//! makes the results, in C order with the code last.
+//! One wrapper for each function of pyACL: it parses what Python passed, calls the C function of the shared library and
+//! makes the results, in C order with the code last. A wrapper is a row where its parameters and results are plain values.
 
 use std::ffi::{CString, c_char};
 
 use super::ffi::*;
 use super::records::*;
+use super::rows::{ArgumentCursor, Parameter};
 use super::structures::*;
 use super::manual;
 use super::table::{END, Table};
 
-fn base_create_data_buffer<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let data = call.get::<Pointer>(0)?;
-    let size = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclCreateDataBuffer(Pointer, usize) -> Pointer, [data, size], or Default::default());
-    call.one(&ret)
+wrappers! {
+    base_create_data_buffer = returns aclCreateDataBuffer [] (data: Pointer, size: usize) [] value(Pointer);
+    base_data_type_size = returns aclDataTypeSize [] (data_type: i32) [] value(usize);
+    base_destroy_data_buffer = returns aclDestroyDataBuffer [] (data_buffer: Pointer) [] status;
+    base_destroy_tensor_desc = returns aclDestroyTensorDesc [] (desc: Pointer) [] nothing;
+    base_finalize = waits aclFinalize [] () [] status;
+    base_finalize_reference = waits aclFinalizeReference [count: u64] () [] status;
+    base_float16_to_float = returns aclFloat16ToFloat [] (value: u16) [] value(f32);
+    base_float_to_float16 = returns aclFloatToFloat16 [] (value: f32) [] value(u16);
+    base_get_cann_attribute = returns aclGetCannAttribute [] (attr: i32) [value: i32] status;
+    base_get_data_buffer_addr = returns aclGetDataBufferAddr [] (data_buffer: Pointer) [] value(Pointer);
+    base_get_data_buffer_size = returns aclGetDataBufferSize [] (data_buffer: Pointer) [] value(u32);
+    base_get_data_buffer_size_v2 = returns aclGetDataBufferSizeV2 [] (data_buffer: Pointer) [] value(usize);
+    base_get_device_capability = returns aclGetDeviceCapability [] (device_id: u32, info: i32) [value: i64] status;
+    base_get_soc_name = returns aclrtGetSocName [] () [] value(CText);
+    base_get_tensor_desc_address = returns aclGetTensorDescAddress [] (desc: Pointer) [] value(Pointer);
+    base_get_tensor_desc_by_index = returns aclGetTensorDescByIndex [] (desc: Pointer, index: usize) [] value(Pointer);
+    base_get_tensor_desc_dim = returns aclGetTensorDescDim [] (desc: Pointer, index: usize) [] value(i64);
+    base_get_tensor_desc_dim_v2 = returns aclGetTensorDescDimV2 [] (desc: Pointer, index: usize) [size: i64] status;
+    base_get_tensor_desc_element_count = returns aclGetTensorDescElementCount [] (desc: Pointer) [] value(usize);
+    base_get_tensor_desc_format = returns aclGetTensorDescFormat [] (desc: Pointer) [] value(i32);
+    base_get_tensor_desc_name = returns aclGetTensorDescName [] (desc: Pointer) [] value(CText);
+    base_get_tensor_desc_num_dims = returns aclGetTensorDescNumDims [] (desc: Pointer) [] value(usize);
+    base_get_tensor_desc_size = returns aclGetTensorDescSize [] (desc: Pointer) [] value(usize);
+    base_get_tensor_desc_type = returns aclGetTensorDescType [] (desc: Pointer) [] value(i32);
+    base_get_version = returns aclrtGetVersion [major_version: i32, minor_version: i32, patch_version: i32] () [] status;
+    base_set_tensor_const = returns aclSetTensorConst [] (desc: Pointer, data: Pointer, length: usize) [] status;
+    base_set_tensor_desc_name = returns aclSetTensorDescName [] (desc: Pointer, name: CString) [] nothing;
+    base_set_tensor_dynamic_input = returns aclSetTensorDynamicInput [] (desc: Pointer, dynamic_input_name: CString) [] status;
+    base_set_tensor_format = returns aclSetTensorFormat [] (desc: Pointer, format: i32) [] status;
+    base_set_tensor_origin_format = returns aclSetTensorOriginFormat [] (desc: Pointer, format: i32) [] status;
+    base_set_tensor_place_ment = returns aclSetTensorPlaceMent [] (desc: Pointer, mem_type: i32) [] status;
+    base_set_tensor_storage_format = returns aclSetTensorStorageFormat [] (desc: Pointer, format: i32) [] status;
+    base_trans_tensor_desc_format = returns aclTransTensorDescFormat [] (src_desc: Pointer, format: i32) [dst_desc: Pointer] status;
+    base_update_data_buffer = returns aclUpdateDataBuffer [] (data_buffer: Pointer, data: Pointer, size: usize) [] status;
 }
 
 fn base_create_tensor_desc<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -28,183 +58,12 @@ fn base_create_tensor_desc<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn base_data_type_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let data_type = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns aclDataTypeSize(i32) -> usize, [data_type], or Default::default());
-    call.one(&ret)
-}
-
-fn base_destroy_data_buffer<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let data_buffer = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclDestroyDataBuffer(Pointer) -> i32, [data_buffer], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn base_destroy_tensor_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    c_call!(call.returns aclDestroyTensorDesc(Pointer) -> (), [desc], or ());
-    call.none()
-}
-
-fn base_finalize<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.waits aclFinalize() -> i32, [], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn base_finalize_reference<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut count = u64::default();
-    let ret = c_call!(call.waits aclFinalizeReference(*mut u64) -> i32, [&raw mut count], or NOT_SUPPORTED);
-    call.many(&[&count, &ret])
-}
-
-fn base_float16_to_float<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let value = call.get::<u16>(0)?;
-    let ret = c_call!(call.returns aclFloat16ToFloat(u16) -> f32, [value], or Default::default());
-    call.one(&ret)
-}
-
-fn base_float_to_float16<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let value = call.get::<f32>(0)?;
-    let ret = c_call!(call.returns aclFloatToFloat16(f32) -> u16, [value], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_cann_attribute<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let attr = call.get::<i32>(0)?;
-    let mut value = i32::default();
-    let ret = c_call!(call.returns aclGetCannAttribute(i32, *mut i32) -> i32, [attr, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
 fn base_get_cann_version<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let pkg = call.get::<i32>(0)?;
     let mut version = Record::<PackageVersion>::zeroed();
     let ret = c_call!(call.returns aclsysGetCANNVersion(i32, Pointer) -> i32, [pkg, version.pointer()], or NOT_SUPPORTED);
     call.many(&[&version.described(ret), &ret])
-}
-
-fn base_get_data_buffer_addr<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let data_buffer = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetDataBufferAddr(Pointer) -> Pointer, [data_buffer], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_data_buffer_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let data_buffer = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetDataBufferSize(Pointer) -> u32, [data_buffer], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_data_buffer_size_v2<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let data_buffer = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetDataBufferSizeV2(Pointer) -> usize, [data_buffer], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_device_capability<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let device_id = call.get::<u32>(0)?;
-    let info = call.get::<i32>(1)?;
-    let mut value = i64::default();
-    let ret = c_call!(call.returns aclGetDeviceCapability(u32, i32, *mut i64) -> i32, [device_id, info, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn base_get_soc_name<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclrtGetSocName() -> CText, [], or CText::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_address<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetTensorDescAddress(Pointer) -> Pointer, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_by_index<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclGetTensorDescByIndex(Pointer, usize) -> Pointer, [desc, index], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_dim<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclGetTensorDescDim(Pointer, usize) -> i64, [desc, index], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_dim_v2<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let mut size = i64::default();
-    let ret = c_call!(call.returns aclGetTensorDescDimV2(Pointer, usize, *mut i64) -> i32, [desc, index, &raw mut size], or NOT_SUPPORTED);
-    call.many(&[&size, &ret])
-}
-
-fn base_get_tensor_desc_element_count<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetTensorDescElementCount(Pointer) -> usize, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetTensorDescFormat(Pointer) -> i32, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_name<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetTensorDescName(Pointer) -> CText, [desc], or CText::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_num_dims<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetTensorDescNumDims(Pointer) -> usize, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetTensorDescSize(Pointer) -> usize, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_tensor_desc_type<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclGetTensorDescType(Pointer) -> i32, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn base_get_version<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut major_version = i32::default();
-    let mut minor_version = i32::default();
-    let mut patch_version = i32::default();
-    let ret = c_call!(call.returns aclrtGetVersion(*mut i32, *mut i32, *mut i32) -> i32, [&raw mut major_version, &raw mut minor_version, &raw mut patch_version], or NOT_SUPPORTED);
-    call.many(&[&major_version, &minor_version, &patch_version, &ret])
 }
 
 fn base_get_version_str<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -226,60 +85,11 @@ fn base_init<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn base_set_tensor_const<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let desc = call.get::<Pointer>(0)?;
-    let data = call.get::<Pointer>(1)?;
-    let length = call.get::<usize>(2)?;
-    let ret = c_call!(call.returns aclSetTensorConst(Pointer, Pointer, usize) -> i32, [desc, data, length], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn base_set_tensor_desc_name<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let name = call.get::<CString>(1)?;
-    c_call!(call.returns aclSetTensorDescName(Pointer, *const c_char) -> (), [desc, name.as_ptr()], or ());
-    call.none()
-}
-
-fn base_set_tensor_dynamic_input<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let dynamic_input_name = call.get::<CString>(1)?;
-    let ret = c_call!(call.returns aclSetTensorDynamicInput(Pointer, *const c_char) -> i32, [desc, dynamic_input_name.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn base_set_tensor_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclSetTensorFormat(Pointer, i32) -> i32, [desc, format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn base_set_tensor_origin_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclSetTensorOriginFormat(Pointer, i32) -> i32, [desc, format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn base_set_tensor_origin_shape<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let desc = call.get::<Pointer>(0)?;
     let dims = call.get::<Vec<i64>>(1)?;
     let ret = c_call!(call.returns aclSetTensorOriginShape(Pointer, i32, *const i64) -> i32, [desc, saturated(dims.count()), dims.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn base_set_tensor_place_ment<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let mem_type = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclSetTensorPlaceMent(Pointer, i32) -> i32, [desc, mem_type], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -299,14 +109,6 @@ fn base_set_tensor_shape_range<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn base_set_tensor_storage_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclSetTensorStorageFormat(Pointer, i32) -> i32, [desc, format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn base_set_tensor_storage_shape<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let desc = call.get::<Pointer>(0)?;
@@ -320,24 +122,6 @@ fn base_set_tensor_value_range<'py>(call: &Args<'py>) -> Answer<'py> {
     let desc = call.get::<Pointer>(0)?;
     let value_range = call.get::<Vec<[i64; 2]>>(1)?;
     let ret = c_call!(call.returns aclSetTensorValueRange(Pointer, usize, *const [i64; 2]) -> i32, [desc, saturated(value_range.count()), value_range.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn base_trans_tensor_desc_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let src_desc = call.get::<Pointer>(0)?;
-    let format = call.get::<i32>(1)?;
-    let mut dst_desc = Pointer::default();
-    let ret = c_call!(call.returns aclTransTensorDescFormat(Pointer, i32, *mut Pointer) -> i32, [src_desc, format, &raw mut dst_desc], or NOT_SUPPORTED);
-    call.many(&[&dst_desc, &ret])
-}
-
-fn base_update_data_buffer<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let data_buffer = call.get::<Pointer>(0)?;
-    let data = call.get::<Pointer>(1)?;
-    let size = call.get::<usize>(2)?;
-    let ret = c_call!(call.returns aclUpdateDataBuffer(Pointer, Pointer, usize) -> i32, [data_buffer, data, size], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -392,21 +176,148 @@ static BASE: Table = Table::new(&[
     END,
 ]);
 
-fn rt_binary_get_function<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let bin_handle = call.get::<Pointer>(0)?;
-    let kernel_name = call.get::<CString>(1)?;
-    let mut func_handle = Pointer::default();
-    let ret = c_call!(call.returns aclrtBinaryGetFunction(Pointer, *const c_char, *mut Pointer) -> i32, [bin_handle, kernel_name.as_ptr(), &raw mut func_handle], or NOT_SUPPORTED);
-    call.many(&[&func_handle, &ret])
-}
-
-fn rt_binary_load<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let binary = call.get::<Pointer>(0)?;
-    let mut bin_handle = Pointer::default();
-    let ret = c_call!(call.waits aclrtBinaryLoad(Pointer, *mut Pointer) -> i32, [binary, &raw mut bin_handle], or NOT_SUPPORTED);
-    call.many(&[&bin_handle, &ret])
+wrappers! {
+    rt_binary_get_function = returns aclrtBinaryGetFunction [] (bin_handle: Pointer, kernel_name: CString) [func_handle: Pointer] status;
+    rt_binary_load = waits aclrtBinaryLoad [] (binary: Pointer) [bin_handle: Pointer] status;
+    rt_binary_unload = waits aclrtBinaryUnLoad [] (bin_handle: Pointer) [] status;
+    rt_cmo_async = waits aclrtCmoAsync [] (src: Pointer, size: usize, cmo_type: i32, stream: Pointer) [] status;
+    rt_create_binary = returns aclrtCreateBinary [] (data: Pointer, data_len: usize) [] value(Pointer);
+    rt_create_context = waits aclrtCreateContext [context: Pointer] (device_id: i32) [] status;
+    rt_create_event = returns aclrtCreateEvent [event: Pointer] () [] status;
+    rt_create_event_ex_with_flag = returns aclrtCreateEventExWithFlag [event: Pointer] (flag: u32) [] status;
+    rt_create_event_with_flag = returns aclrtCreateEventWithFlag [event: Pointer] (flag: u32) [] status;
+    rt_create_group_info = returns aclrtCreateGroupInfo [] () [] value(Pointer);
+    rt_create_notify = returns aclrtCreateNotify [notify: Pointer] (flag: u64) [] status;
+    rt_create_stream = waits aclrtCreateStream [stream: Pointer] () [] status;
+    rt_create_stream_with_config = waits aclrtCreateStreamWithConfig [stream: Pointer] (priority: u32, flag: u32) [] status;
+    rt_ctx_get_sys_param_opt = returns aclrtCtxGetSysParamOpt [] (opt: i32) [value: i64] status;
+    rt_ctx_set_sys_param_opt = returns aclrtCtxSetSysParamOpt [] (opt: i32, value: i64) [] status;
+    rt_destroy_binary = returns aclrtDestroyBinary [] (binary: Pointer) [] status;
+    rt_destroy_context = waits aclrtDestroyContext [] (context: Pointer) [] status;
+    rt_destroy_event = waits aclrtDestroyEvent [] (event: Pointer) [] status;
+    rt_destroy_group_info = returns aclrtDestroyGroupInfo [] (group_info: Pointer) [] status;
+    rt_destroy_notify = waits aclrtDestroyNotify [] (notify: Pointer) [] status;
+    rt_destroy_stream = waits aclrtDestroyStream [] (stream: Pointer) [] status;
+    rt_destroy_stream_force = waits aclrtDestroyStreamForce [] (stream: Pointer) [] status;
+    rt_device_can_access_peer = returns aclrtDeviceCanAccessPeer [can_access_peer: i32] (device_id: i32, peer_device_id: i32) [] status;
+    rt_device_disable_peer_access = returns aclrtDeviceDisablePeerAccess [] (peer_device_id: i32) [] status;
+    rt_device_enable_peer_access = returns aclrtDeviceEnablePeerAccess [] (peer_device_id: i32, flags: u32) [] status;
+    rt_device_get_bare_tgid = returns aclrtDeviceGetBareTgid [pid: i32] () [] status;
+    rt_device_get_limit = returns aclrtDeviceGetLimit [] (limit: i32) [value: usize] status;
+    rt_device_get_stream_priority_range = returns aclrtDeviceGetStreamPriorityRange [min: i32, max: i32] () [] status;
+    rt_device_peer_access_status = returns aclrtDevicePeerAccessStatus [] (device_id: i32, peer_device_id: i32) [status: i32] status;
+    rt_device_set_limit = returns aclrtDeviceSetLimit [] (limit: i32, value: usize) [] status;
+    rt_event_elapsed_time = returns aclrtEventElapsedTime [ms: f32] (start: Pointer, end: Pointer) [] status;
+    rt_event_get_timestamp = returns aclrtEventGetTimestamp [] (event: Pointer) [timestamp: u64] status;
+    rt_free = waits aclrtFree [] (dev_ptr: Pointer) [] status;
+    rt_free_host = waits aclrtFreeHost [] (host_ptr: Pointer) [] status;
+    rt_free_physical = waits aclrtFreePhysical [] (handle: Pointer) [] status;
+    rt_get_all_group_info = returns aclrtGetAllGroupInfo [] (group_info: Pointer) [] status;
+    rt_get_context = returns aclrtGetCurrentContext [context: Pointer] () [] status;
+    rt_get_device = returns aclrtGetDevice [device_id: i32] () [] status;
+    rt_get_device_capability = returns aclrtGetDeviceCapability [] (device_id: i32, dev_feature_type: i32) [value: i32] status;
+    rt_get_device_count = returns aclrtGetDeviceCount [count: u32] () [] status;
+    rt_get_device_id_from_exception_info = returns aclrtGetDeviceIdFromExceptionInfo [] (info: Pointer) [] value(u32);
+    rt_get_device_res_limit = returns aclrtGetDeviceResLimit [] (device_id: i32, type_: i32) [value: u32] status;
+    rt_get_device_sat_mode = returns aclrtGetDeviceSatMode [mode: i32] () [] status;
+    rt_get_devices_topo = returns aclrtGetDevicesTopo [] (device_id: u32, other_device_id: u32) [value: u64] status;
+    rt_get_error_code_from_exception_info = returns aclrtGetErrorCodeFromExceptionInfo [] (info: Pointer) [] value(u32);
+    rt_get_event_avail_num = returns aclrtGetEventAvailNum [event_count: u32] () [] status;
+    rt_get_event_id = returns aclrtGetEventId [] (event: Pointer) [event_id: u32] status;
+    rt_get_function_addr = returns aclrtGetFunctionAddr [] (func_handle: Pointer) [aic_addr: Pointer, aiv_addr: Pointer] status;
+    rt_get_last_error = returns aclrtGetLastError [] (level: i32) [] status;
+    rt_get_mem_info = returns aclrtGetMemInfo [] (attr: i32) [free: usize, total: usize] status;
+    rt_get_memcpy_desc_size = returns aclrtGetMemcpyDescSize [] (kind: i32) [desc_size: usize] status;
+    rt_get_op_execute_timeout = returns aclrtGetOpExecuteTimeout [time_out_ms: u32] () [] status;
+    rt_get_op_timeout_interval = returns aclrtGetOpTimeOutInterval [interval: u64] () [] status;
+    rt_get_overflow_status = waits aclrtGetOverflowStatus [] (output_addr: Pointer, output_size: usize, stream: Pointer) [] status;
+    rt_get_res_in_current_thread = returns aclrtGetResInCurrentThread [] (type_: i32) [value: u32] status;
+    rt_get_run_mode = returns aclrtGetRunMode [run_mode: i32] () [] status;
+    rt_get_stream_available_num = returns aclrtGetStreamAvailableNum [stream_count: u32] () [] status;
+    rt_get_stream_id_from_exception_info = returns aclrtGetStreamIdFromExceptionInfo [] (info: Pointer) [] value(u32);
+    rt_get_stream_res_limit = waits aclrtGetStreamResLimit [] (stream: Pointer, type_: i32) [value: u32] status;
+    rt_get_sys_param_opt = returns aclrtGetSysParamOpt [] (opt: i32) [value: i64] status;
+    rt_get_task_id_from_exception_info = returns aclrtGetTaskIdFromExceptionInfo [] (info: Pointer) [] value(u32);
+    rt_get_thread_id_from_exception_info = returns aclrtGetThreadIdFromExceptionInfo [] (info: Pointer) [] value(u32);
+    rt_get_thread_last_task_id = returns aclrtGetThreadLastTaskId [task_id: u32] () [] status;
+    rt_host_register = waits aclrtHostRegister [] (ptr: Pointer, size: u64, type_: i32) [dev_ptr: Pointer] status;
+    rt_host_register_v2 = waits aclrtHostRegisterV2 [] (ptr: Pointer, size: u64, flag: u32) [] status;
+    rt_host_unregister = waits aclrtHostUnregister [] (ptr: Pointer) [] status;
+    rt_ipc_mem_close = returns aclrtIpcMemClose [] (key: CString) [] status;
+    rt_ipc_mem_import_by_key = returns aclrtIpcMemImportByKey [dev_ptr: Pointer] (key: CString, flags: u64) [] status;
+    rt_kernel_args_append = returns aclrtKernelArgsAppend [] (args_handle: Pointer, param: Pointer, param_size: usize) [param_handle: Pointer] status;
+    rt_kernel_args_append_place_holder = returns aclrtKernelArgsAppendPlaceHolder [] (args_handle: Pointer) [param_handle: Pointer] status;
+    rt_kernel_args_finalize = waits aclrtKernelArgsFinalize [] (args_handle: Pointer) [] status;
+    rt_kernel_args_get_handle_mem_size = returns aclrtKernelArgsGetHandleMemSize [] (func_handle: Pointer) [mem_size: usize] status;
+    rt_kernel_args_get_mem_size = returns aclrtKernelArgsGetMemSize [] (func_handle: Pointer, user_args_size: usize) [actual_args_size: usize] status;
+    rt_kernel_args_get_place_holder_buffer = returns aclrtKernelArgsGetPlaceHolderBuffer [] (args_handle: Pointer, param_handle: Pointer, data_size: usize) [buffer_addr: Pointer] status;
+    rt_kernel_args_init = waits aclrtKernelArgsInit [] (func_handle: Pointer) [args_handle: Pointer] status;
+    rt_kernel_args_init_by_user_mem = waits aclrtKernelArgsInitByUserMem [] (func_handle: Pointer, args_handle: Pointer, user_host_mem: Pointer, actual_args_size: usize) [] status;
+    rt_kernel_args_para_update = returns aclrtKernelArgsParaUpdate [] (args_handle: Pointer, param_handle: Pointer, param: Pointer, param_size: usize) [] status;
+    rt_launch_kernel = waits aclrtLaunchKernel [] (func_handle: Pointer, num_blocks: u32, args_data: Pointer, args_size: usize, stream: Pointer) [] status;
+    rt_malloc = waits aclrtMalloc [dev_ptr: Pointer] (size: usize, policy: i32) [] status;
+    rt_malloc_align32 = waits aclrtMallocAlign32 [dev_ptr: Pointer] (size: usize, policy: i32) [] status;
+    rt_malloc_cached = waits aclrtMallocCached [dev_ptr: Pointer] (size: usize, policy: i32) [] status;
+    rt_malloc_host = waits aclrtMallocHost [host_ptr: Pointer] (size: usize) [] status;
+    rt_map_mem = waits aclrtMapMem [] (vir_ptr: Pointer, size: usize, offset: usize, handle: Pointer, flags: u64) [] status;
+    rt_mem_export_to_shareable_handle = returns aclrtMemExportToShareableHandle [] (handle: Pointer, handle_type: i32, flags: u64) [shareable_handle: u64] status;
+    rt_mem_flush = returns aclrtMemFlush [] (dev_ptr: Pointer, size: usize) [] status;
+    rt_mem_import_from_shareable_handle = returns aclrtMemImportFromShareableHandle [] (shareable_handle: u64, device_id: i32) [handle: Pointer] status;
+    rt_mem_invalidate = returns aclrtMemInvalidate [] (dev_ptr: Pointer, size: usize) [] status;
+    rt_memcpy = waits aclrtMemcpy [] (dst: Pointer, dest_max: usize, src: Pointer, count: usize, kind: i32) [] status;
+    rt_memcpy2d = waits aclrtMemcpy2d [] (dst: Pointer, dpitch: usize, src: Pointer, spitch: usize, width: usize, height: usize, kind: i32) [] status;
+    rt_memcpy2d_async = waits aclrtMemcpy2dAsync [] (dst: Pointer, dpitch: usize, src: Pointer, spitch: usize, width: usize, height: usize, kind: i32, stream: Pointer) [] status;
+    rt_memcpy_async = waits aclrtMemcpyAsync [] (dst: Pointer, dest_max: usize, src: Pointer, count: usize, kind: i32, stream: Pointer) [] status;
+    rt_memcpy_async_with_condition = waits aclrtMemcpyAsyncWithCondition [] (dst: Pointer, dest_max: usize, src: Pointer, count: usize, kind: i32, stream: Pointer) [] status;
+    rt_memcpy_async_with_desc = waits aclrtMemcpyAsyncWithDesc [] (desc: Pointer, kind: i32, stream: Pointer) [] status;
+    rt_memset = waits aclrtMemset [] (dev_ptr: Pointer, max_count: usize, value: i32, count: usize) [] status;
+    rt_memset_async = waits aclrtMemsetAsync [] (dev_ptr: Pointer, max_count: usize, value: i32, count: usize, stream: Pointer) [] status;
+    rt_notify_import_by_key = returns aclrtNotifyImportByKey [notify: Pointer] (key: CString, flags: u64) [] status;
+    rt_peek_at_last_error = returns aclrtPeekAtLastError [] (level: i32) [] status;
+    rt_process_report = waits aclrtProcessReport [] (timeout: i32) [] status;
+    rt_query_device_status = returns aclrtQueryDeviceStatus [] (device_id: i32) [device_status: i32] status;
+    rt_query_event = waits aclrtQueryEvent [] (event: Pointer) [status: i32] status;
+    rt_query_event_status = waits aclrtQueryEventStatus [] (event: Pointer) [status: i32] status;
+    rt_query_event_wait_status = waits aclrtQueryEventWaitStatus [] (event: Pointer) [status: i32] status;
+    rt_record_event = waits aclrtRecordEvent [] (event: Pointer, stream: Pointer) [] status;
+    rt_record_notify = waits aclrtRecordNotify [] (notify: Pointer, stream: Pointer) [] status;
+    rt_reduce_async = waits aclrtReduceAsync [] (dst: Pointer, src: Pointer, count: u64, kind: i32, type_: i32, stream: Pointer, reserve: Pointer) [] status;
+    rt_register_cpu_func = returns aclrtRegisterCpuFunc [] (bin_handle: Pointer, func_name: CString, kernel_name: CString) [func_handle: Pointer] status;
+    rt_release_mem_address = waits aclrtReleaseMemAddress [] (vir_ptr: Pointer) [] status;
+    rt_reserve_mem_address = waits aclrtReserveMemAddress [vir_ptr: Pointer] (size: usize, alignment: usize, expect_ptr: Pointer, flags: u64) [] status;
+    rt_reset_device = waits aclrtResetDevice [] (device_id: i32) [] status;
+    rt_reset_device_force = waits aclrtResetDeviceForce [] (device_id: i32) [] status;
+    rt_reset_device_res_limit = waits aclrtResetDeviceResLimit [] (device_id: i32) [] status;
+    rt_reset_event = waits aclrtResetEvent [] (event: Pointer, stream: Pointer) [] status;
+    rt_reset_overflow_status = waits aclrtResetOverflowStatus [] (stream: Pointer) [] status;
+    rt_reset_stream_res_limit = waits aclrtResetStreamResLimit [] (stream: Pointer) [] status;
+    rt_set_context = waits aclrtSetCurrentContext [] (context: Pointer) [] status;
+    rt_set_device = waits aclrtSetDevice [] (device_id: i32) [] status;
+    rt_set_device_res_limit = returns aclrtSetDeviceResLimit [] (device_id: i32, type_: i32, value: u32) [] status;
+    rt_set_device_sat_mode = returns aclrtSetDeviceSatMode [] (mode: i32) [] status;
+    rt_set_group = returns aclrtSetGroup [] (group_id: i32) [] status;
+    rt_set_op_execute_time_out = returns aclrtSetOpExecuteTimeOut [] (timeout: u32) [] status;
+    rt_set_op_wait_timeout = returns aclrtSetOpWaitTimeout [] (timeout: u32) [] status;
+    rt_set_stream_overflow_switch = waits aclrtSetStreamOverflowSwitch [] (stream: Pointer, flag: u32) [] status;
+    rt_set_stream_res_limit = waits aclrtSetStreamResLimit [] (stream: Pointer, type_: i32, value: u32) [] status;
+    rt_set_sys_param_opt = returns aclrtSetSysParamOpt [] (opt: i32, value: i64) [] status;
+    rt_stream_abort = waits aclrtStreamAbort [] (stream: Pointer) [] status;
+    rt_stream_query = waits aclrtStreamQuery [] (stream: Pointer) [status: i32] status;
+    rt_stream_wait_event = waits aclrtStreamWaitEvent [] (stream: Pointer, event: Pointer) [] status;
+    rt_subscribe_report = waits aclrtSubscribeReport [] (thread_id: u64, stream: Pointer) [] status;
+    rt_synchronize_device = waits aclrtSynchronizeDevice [] () [] status;
+    rt_synchronize_device_with_timeout = waits aclrtSynchronizeDeviceWithTimeout [] (timeout: i32) [] status;
+    rt_synchronize_event = waits aclrtSynchronizeEvent [] (event: Pointer) [] status;
+    rt_synchronize_event_with_timeout = waits aclrtSynchronizeEventWithTimeout [] (event: Pointer, timeout: i32) [] status;
+    rt_synchronize_stream = waits aclrtSynchronizeStream [] (stream: Pointer) [] status;
+    rt_synchronize_stream_with_timeout = waits aclrtSynchronizeStreamWithTimeout [] (stream: Pointer, timeout: i32) [] status;
+    rt_unmap_mem = waits aclrtUnmapMem [] (vir_ptr: Pointer) [] status;
+    rt_unsubscribe_report = waits aclrtUnSubscribeReport [] (thread_id: u64, stream: Pointer) [] status;
+    rt_unuse_stream_res_in_current_thread = waits aclrtUnuseStreamResInCurrentThread [] (stream: Pointer) [] status;
+    rt_use_stream_res_in_current_thread = waits aclrtUseStreamResInCurrentThread [] (stream: Pointer) [] status;
+    rt_value_wait = waits aclrtValueWait [] (dev_addr: Pointer, value: u64, flag: u32, stream: Pointer) [] status;
+    rt_value_write = waits aclrtValueWrite [] (dev_addr: Pointer, value: u64, flag: u32, stream: Pointer) [] status;
+    rt_wait_and_reset_notify = waits aclrtWaitAndResetNotify [] (notify: Pointer, stream: Pointer, timeout: u32) [] status;
 }
 
 fn rt_binary_load_from_data<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -428,355 +339,12 @@ fn rt_binary_load_from_file<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&bin_handle, &ret])
 }
 
-fn rt_binary_unload<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let bin_handle = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtBinaryUnLoad(Pointer) -> i32, [bin_handle], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_cmo_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let src = call.get::<Pointer>(0)?;
-    let size = call.get::<usize>(1)?;
-    let cmo_type = call.get::<i32>(2)?;
-    let stream = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.waits aclrtCmoAsync(Pointer, usize, i32, Pointer) -> i32, [src, size, cmo_type, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_create_binary<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let data = call.get::<Pointer>(0)?;
-    let data_len = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclrtCreateBinary(Pointer, usize) -> Pointer, [data, data_len], or Default::default());
-    call.one(&ret)
-}
-
-fn rt_create_context<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let device_id = call.get::<i32>(0)?;
-    let mut context = Pointer::default();
-    let ret = c_call!(call.waits aclrtCreateContext(*mut Pointer, i32) -> i32, [&raw mut context, device_id], or NOT_SUPPORTED);
-    call.many(&[&context, &ret])
-}
-
-fn rt_create_event<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut event = Pointer::default();
-    let ret = c_call!(call.returns aclrtCreateEvent(*mut Pointer) -> i32, [&raw mut event], or NOT_SUPPORTED);
-    call.many(&[&event, &ret])
-}
-
-fn rt_create_event_ex_with_flag<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let flag = call.get::<u32>(0)?;
-    let mut event = Pointer::default();
-    let ret = c_call!(call.returns aclrtCreateEventExWithFlag(*mut Pointer, u32) -> i32, [&raw mut event, flag], or NOT_SUPPORTED);
-    call.many(&[&event, &ret])
-}
-
-fn rt_create_event_with_flag<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let flag = call.get::<u32>(0)?;
-    let mut event = Pointer::default();
-    let ret = c_call!(call.returns aclrtCreateEventWithFlag(*mut Pointer, u32) -> i32, [&raw mut event, flag], or NOT_SUPPORTED);
-    call.many(&[&event, &ret])
-}
-
-fn rt_create_group_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclrtCreateGroupInfo() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn rt_create_notify<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let flag = call.get::<u64>(0)?;
-    let mut notify = Pointer::default();
-    let ret = c_call!(call.returns aclrtCreateNotify(*mut Pointer, u64) -> i32, [&raw mut notify, flag], or NOT_SUPPORTED);
-    call.many(&[&notify, &ret])
-}
-
-fn rt_create_stream<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut stream = Pointer::default();
-    let ret = c_call!(call.waits aclrtCreateStream(*mut Pointer) -> i32, [&raw mut stream], or NOT_SUPPORTED);
-    call.many(&[&stream, &ret])
-}
-
-fn rt_create_stream_with_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let priority = call.get::<u32>(0)?;
-    let flag = call.get::<u32>(1)?;
-    let mut stream = Pointer::default();
-    let ret = c_call!(call.waits aclrtCreateStreamWithConfig(*mut Pointer, u32, u32) -> i32, [&raw mut stream, priority, flag], or NOT_SUPPORTED);
-    call.many(&[&stream, &ret])
-}
-
-fn rt_ctx_get_sys_param_opt<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let opt = call.get::<i32>(0)?;
-    let mut value = i64::default();
-    let ret = c_call!(call.returns aclrtCtxGetSysParamOpt(i32, *mut i64) -> i32, [opt, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_ctx_set_sys_param_opt<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let opt = call.get::<i32>(0)?;
-    let value = call.get::<i64>(1)?;
-    let ret = c_call!(call.returns aclrtCtxSetSysParamOpt(i32, i64) -> i32, [opt, value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_destroy_binary<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let binary = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtDestroyBinary(Pointer) -> i32, [binary], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_destroy_context<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let context = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtDestroyContext(Pointer) -> i32, [context], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_destroy_event<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let event = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtDestroyEvent(Pointer) -> i32, [event], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_destroy_group_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let group_info = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtDestroyGroupInfo(Pointer) -> i32, [group_info], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_destroy_notify<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let notify = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtDestroyNotify(Pointer) -> i32, [notify], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_destroy_stream<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtDestroyStream(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_destroy_stream_force<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtDestroyStreamForce(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_device_can_access_peer<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let device_id = call.get::<i32>(0)?;
-    let peer_device_id = call.get::<i32>(1)?;
-    let mut can_access_peer = i32::default();
-    let ret = c_call!(call.returns aclrtDeviceCanAccessPeer(*mut i32, i32, i32) -> i32, [&raw mut can_access_peer, device_id, peer_device_id], or NOT_SUPPORTED);
-    call.many(&[&can_access_peer, &ret])
-}
-
-fn rt_device_disable_peer_access<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let peer_device_id = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns aclrtDeviceDisablePeerAccess(i32) -> i32, [peer_device_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_device_enable_peer_access<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let peer_device_id = call.get::<i32>(0)?;
-    let flags = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclrtDeviceEnablePeerAccess(i32, u32) -> i32, [peer_device_id, flags], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_device_get_bare_tgid<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut pid = i32::default();
-    let ret = c_call!(call.returns aclrtDeviceGetBareTgid(*mut i32) -> i32, [&raw mut pid], or NOT_SUPPORTED);
-    call.many(&[&pid, &ret])
-}
-
-fn rt_device_get_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let limit = call.get::<i32>(0)?;
-    let mut value = usize::default();
-    let ret = c_call!(call.returns aclrtDeviceGetLimit(i32, *mut usize) -> i32, [limit, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_device_get_stream_priority_range<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut min = i32::default();
-    let mut max = i32::default();
-    let ret = c_call!(call.returns aclrtDeviceGetStreamPriorityRange(*mut i32, *mut i32) -> i32, [&raw mut min, &raw mut max], or NOT_SUPPORTED);
-    call.many(&[&min, &max, &ret])
-}
-
-fn rt_device_peer_access_status<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let device_id = call.get::<i32>(0)?;
-    let peer_device_id = call.get::<i32>(1)?;
-    let mut status = i32::default();
-    let ret = c_call!(call.returns aclrtDevicePeerAccessStatus(i32, i32, *mut i32) -> i32, [device_id, peer_device_id, &raw mut status], or NOT_SUPPORTED);
-    call.many(&[&status, &ret])
-}
-
-fn rt_device_set_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let limit = call.get::<i32>(0)?;
-    let value = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclrtDeviceSetLimit(i32, usize) -> i32, [limit, value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_event_elapsed_time<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let start = call.get::<Pointer>(0)?;
-    let end = call.get::<Pointer>(1)?;
-    let mut ms = f32::default();
-    let ret = c_call!(call.returns aclrtEventElapsedTime(*mut f32, Pointer, Pointer) -> i32, [&raw mut ms, start, end], or NOT_SUPPORTED);
-    call.many(&[&ms, &ret])
-}
-
-fn rt_event_get_timestamp<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let event = call.get::<Pointer>(0)?;
-    let mut timestamp = u64::default();
-    let ret = c_call!(call.returns aclrtEventGetTimestamp(Pointer, *mut u64) -> i32, [event, &raw mut timestamp], or NOT_SUPPORTED);
-    call.many(&[&timestamp, &ret])
-}
-
-fn rt_free<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let dev_ptr = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtFree(Pointer) -> i32, [dev_ptr], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_free_host<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let host_ptr = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtFreeHost(Pointer) -> i32, [host_ptr], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_free_physical<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let handle = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtFreePhysical(Pointer) -> i32, [handle], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_get_all_group_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let group_info = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtGetAllGroupInfo(Pointer) -> i32, [group_info], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_get_context<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut context = Pointer::default();
-    let ret = c_call!(call.returns aclrtGetCurrentContext(*mut Pointer) -> i32, [&raw mut context], or NOT_SUPPORTED);
-    call.many(&[&context, &ret])
-}
-
-fn rt_get_device<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut device_id = i32::default();
-    let ret = c_call!(call.returns aclrtGetDevice(*mut i32) -> i32, [&raw mut device_id], or NOT_SUPPORTED);
-    call.many(&[&device_id, &ret])
-}
-
-fn rt_get_device_capability<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let device_id = call.get::<i32>(0)?;
-    let dev_feature_type = call.get::<i32>(1)?;
-    let mut value = i32::default();
-    let ret = c_call!(call.returns aclrtGetDeviceCapability(i32, i32, *mut i32) -> i32, [device_id, dev_feature_type, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_get_device_count<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut count = u32::default();
-    let ret = c_call!(call.returns aclrtGetDeviceCount(*mut u32) -> i32, [&raw mut count], or NOT_SUPPORTED);
-    call.many(&[&count, &ret])
-}
-
-fn rt_get_device_id_from_exception_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let info = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtGetDeviceIdFromExceptionInfo(Pointer) -> u32, [info], or Default::default());
-    call.one(&ret)
-}
-
-fn rt_get_device_res_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let device_id = call.get::<i32>(0)?;
-    let type_ = call.get::<i32>(1)?;
-    let mut value = u32::default();
-    let ret = c_call!(call.returns aclrtGetDeviceResLimit(i32, i32, *mut u32) -> i32, [device_id, type_, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_get_device_sat_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut mode = i32::default();
-    let ret = c_call!(call.returns aclrtGetDeviceSatMode(*mut i32) -> i32, [&raw mut mode], or NOT_SUPPORTED);
-    call.many(&[&mode, &ret])
-}
-
 fn rt_get_device_utilization_rate<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let device_id = call.get::<i32>(0)?;
     let mut utilization_info = Record::<UtilizationInfo>::zeroed();
     let ret = c_call!(call.returns aclrtGetDeviceUtilizationRate(i32, Pointer) -> i32, [device_id, utilization_info.pointer()], or NOT_SUPPORTED);
     call.many(&[&utilization_info.described(ret), &ret])
-}
-
-fn rt_get_devices_topo<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let device_id = call.get::<u32>(0)?;
-    let other_device_id = call.get::<u32>(1)?;
-    let mut value = u64::default();
-    let ret = c_call!(call.returns aclrtGetDevicesTopo(u32, u32, *mut u64) -> i32, [device_id, other_device_id, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_get_error_code_from_exception_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let info = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtGetErrorCodeFromExceptionInfo(Pointer) -> u32, [info], or Default::default());
-    call.one(&ret)
-}
-
-fn rt_get_event_avail_num<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut event_count = u32::default();
-    let ret = c_call!(call.returns aclrtGetEventAvailNum(*mut u32) -> i32, [&raw mut event_count], or NOT_SUPPORTED);
-    call.many(&[&event_count, &ret])
-}
-
-fn rt_get_event_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let event = call.get::<Pointer>(0)?;
-    let mut event_id = u32::default();
-    let ret = c_call!(call.returns aclrtGetEventId(Pointer, *mut u32) -> i32, [event, &raw mut event_id], or NOT_SUPPORTED);
-    call.many(&[&event_id, &ret])
-}
-
-fn rt_get_function_addr<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let func_handle = call.get::<Pointer>(0)?;
-    let mut aic_addr = Pointer::default();
-    let mut aiv_addr = Pointer::default();
-    let ret = c_call!(call.returns aclrtGetFunctionAddr(Pointer, *mut Pointer, *mut Pointer) -> i32, [func_handle, &raw mut aic_addr, &raw mut aiv_addr], or NOT_SUPPORTED);
-    call.many(&[&aic_addr, &aiv_addr, &ret])
 }
 
 fn rt_get_function_name<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -792,115 +360,6 @@ fn rt_get_function_name<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&func_name.text(ret), &ret])
 }
 
-fn rt_get_last_error<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let level = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns aclrtGetLastError(i32) -> i32, [level], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_get_mem_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let attr = call.get::<i32>(0)?;
-    let mut free = usize::default();
-    let mut total = usize::default();
-    let ret = c_call!(call.returns aclrtGetMemInfo(i32, *mut usize, *mut usize) -> i32, [attr, &raw mut free, &raw mut total], or NOT_SUPPORTED);
-    call.many(&[&free, &total, &ret])
-}
-
-fn rt_get_memcpy_desc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let kind = call.get::<i32>(0)?;
-    let mut desc_size = usize::default();
-    let ret = c_call!(call.returns aclrtGetMemcpyDescSize(i32, *mut usize) -> i32, [kind, &raw mut desc_size], or NOT_SUPPORTED);
-    call.many(&[&desc_size, &ret])
-}
-
-fn rt_get_op_execute_timeout<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut time_out_ms = u32::default();
-    let ret = c_call!(call.returns aclrtGetOpExecuteTimeout(*mut u32) -> i32, [&raw mut time_out_ms], or NOT_SUPPORTED);
-    call.many(&[&time_out_ms, &ret])
-}
-
-fn rt_get_op_timeout_interval<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut interval = u64::default();
-    let ret = c_call!(call.returns aclrtGetOpTimeOutInterval(*mut u64) -> i32, [&raw mut interval], or NOT_SUPPORTED);
-    call.many(&[&interval, &ret])
-}
-
-fn rt_get_overflow_status<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let output_addr = call.get::<Pointer>(0)?;
-    let output_size = call.get::<usize>(1)?;
-    let stream = call.get::<Pointer>(2)?;
-    let ret = c_call!(call.waits aclrtGetOverflowStatus(Pointer, usize, Pointer) -> i32, [output_addr, output_size, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_get_res_in_current_thread<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let type_ = call.get::<i32>(0)?;
-    let mut value = u32::default();
-    let ret = c_call!(call.returns aclrtGetResInCurrentThread(i32, *mut u32) -> i32, [type_, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_get_run_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut run_mode = i32::default();
-    let ret = c_call!(call.returns aclrtGetRunMode(*mut i32) -> i32, [&raw mut run_mode], or NOT_SUPPORTED);
-    call.many(&[&run_mode, &ret])
-}
-
-fn rt_get_stream_available_num<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut stream_count = u32::default();
-    let ret = c_call!(call.returns aclrtGetStreamAvailableNum(*mut u32) -> i32, [&raw mut stream_count], or NOT_SUPPORTED);
-    call.many(&[&stream_count, &ret])
-}
-
-fn rt_get_stream_id_from_exception_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let info = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtGetStreamIdFromExceptionInfo(Pointer) -> u32, [info], or Default::default());
-    call.one(&ret)
-}
-
-fn rt_get_stream_res_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream = call.get::<Pointer>(0)?;
-    let type_ = call.get::<i32>(1)?;
-    let mut value = u32::default();
-    let ret = c_call!(call.waits aclrtGetStreamResLimit(Pointer, i32, *mut u32) -> i32, [stream, type_, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_get_sys_param_opt<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let opt = call.get::<i32>(0)?;
-    let mut value = i64::default();
-    let ret = c_call!(call.returns aclrtGetSysParamOpt(i32, *mut i64) -> i32, [opt, &raw mut value], or NOT_SUPPORTED);
-    call.many(&[&value, &ret])
-}
-
-fn rt_get_task_id_from_exception_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let info = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtGetTaskIdFromExceptionInfo(Pointer) -> u32, [info], or Default::default());
-    call.one(&ret)
-}
-
-fn rt_get_thread_id_from_exception_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let info = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclrtGetThreadIdFromExceptionInfo(Pointer) -> u32, [info], or Default::default());
-    call.one(&ret)
-}
-
-fn rt_get_thread_last_task_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut task_id = u32::default();
-    let ret = c_call!(call.returns aclrtGetThreadLastTaskId(*mut u32) -> i32, [&raw mut task_id], or NOT_SUPPORTED);
-    call.many(&[&task_id, &ret])
-}
-
 fn rt_host_get_device_pointer<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let ptr_host = call.get::<Pointer>(0)?;
@@ -910,144 +369,11 @@ fn rt_host_get_device_pointer<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&ptr_device, &ret])
 }
 
-fn rt_host_register<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let ptr = call.get::<Pointer>(0)?;
-    let size = call.get::<u64>(1)?;
-    let type_ = call.get::<i32>(2)?;
-    let mut dev_ptr = Pointer::default();
-    let ret = c_call!(call.waits aclrtHostRegister(Pointer, u64, i32, *mut Pointer) -> i32, [ptr, size, type_, &raw mut dev_ptr], or NOT_SUPPORTED);
-    call.many(&[&dev_ptr, &ret])
-}
-
-fn rt_host_register_v2<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let ptr = call.get::<Pointer>(0)?;
-    let size = call.get::<u64>(1)?;
-    let flag = call.get::<u32>(2)?;
-    let ret = c_call!(call.waits aclrtHostRegisterV2(Pointer, u64, u32) -> i32, [ptr, size, flag], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_host_unregister<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let ptr = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtHostUnregister(Pointer) -> i32, [ptr], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_ipc_mem_close<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let key = call.get::<CString>(0)?;
-    let ret = c_call!(call.returns aclrtIpcMemClose(*const c_char) -> i32, [key.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_ipc_mem_import_by_key<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let key = call.get::<CString>(0)?;
-    let flags = call.get::<u64>(1)?;
-    let mut dev_ptr = Pointer::default();
-    let ret = c_call!(call.returns aclrtIpcMemImportByKey(*mut Pointer, *const c_char, u64) -> i32, [&raw mut dev_ptr, key.as_ptr(), flags], or NOT_SUPPORTED);
-    call.many(&[&dev_ptr, &ret])
-}
-
 fn rt_ipc_mem_set_import_pid<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let key = call.get::<CString>(0)?;
     let pids = call.get::<Vec<i32>>(1)?;
     let ret = c_call!(call.returns aclrtIpcMemSetImportPid(*const c_char, *const i32, usize) -> i32, [key.as_ptr(), pids.as_ptr(), saturated(pids.count())], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_kernel_args_append<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let args_handle = call.get::<Pointer>(0)?;
-    let param = call.get::<Pointer>(1)?;
-    let param_size = call.get::<usize>(2)?;
-    let mut param_handle = Pointer::default();
-    let ret = c_call!(call.returns aclrtKernelArgsAppend(Pointer, Pointer, usize, *mut Pointer) -> i32, [args_handle, param, param_size, &raw mut param_handle], or NOT_SUPPORTED);
-    call.many(&[&param_handle, &ret])
-}
-
-fn rt_kernel_args_append_place_holder<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let args_handle = call.get::<Pointer>(0)?;
-    let mut param_handle = Pointer::default();
-    let ret = c_call!(call.returns aclrtKernelArgsAppendPlaceHolder(Pointer, *mut Pointer) -> i32, [args_handle, &raw mut param_handle], or NOT_SUPPORTED);
-    call.many(&[&param_handle, &ret])
-}
-
-fn rt_kernel_args_finalize<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let args_handle = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtKernelArgsFinalize(Pointer) -> i32, [args_handle], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_kernel_args_get_handle_mem_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let func_handle = call.get::<Pointer>(0)?;
-    let mut mem_size = usize::default();
-    let ret = c_call!(call.returns aclrtKernelArgsGetHandleMemSize(Pointer, *mut usize) -> i32, [func_handle, &raw mut mem_size], or NOT_SUPPORTED);
-    call.many(&[&mem_size, &ret])
-}
-
-fn rt_kernel_args_get_mem_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let func_handle = call.get::<Pointer>(0)?;
-    let user_args_size = call.get::<usize>(1)?;
-    let mut actual_args_size = usize::default();
-    let ret = c_call!(call.returns aclrtKernelArgsGetMemSize(Pointer, usize, *mut usize) -> i32, [func_handle, user_args_size, &raw mut actual_args_size], or NOT_SUPPORTED);
-    call.many(&[&actual_args_size, &ret])
-}
-
-fn rt_kernel_args_get_place_holder_buffer<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let args_handle = call.get::<Pointer>(0)?;
-    let param_handle = call.get::<Pointer>(1)?;
-    let data_size = call.get::<usize>(2)?;
-    let mut buffer_addr = Pointer::default();
-    let ret = c_call!(call.returns aclrtKernelArgsGetPlaceHolderBuffer(Pointer, Pointer, usize, *mut Pointer) -> i32, [args_handle, param_handle, data_size, &raw mut buffer_addr], or NOT_SUPPORTED);
-    call.many(&[&buffer_addr, &ret])
-}
-
-fn rt_kernel_args_init<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let func_handle = call.get::<Pointer>(0)?;
-    let mut args_handle = Pointer::default();
-    let ret = c_call!(call.waits aclrtKernelArgsInit(Pointer, *mut Pointer) -> i32, [func_handle, &raw mut args_handle], or NOT_SUPPORTED);
-    call.many(&[&args_handle, &ret])
-}
-
-fn rt_kernel_args_init_by_user_mem<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let func_handle = call.get::<Pointer>(0)?;
-    let args_handle = call.get::<Pointer>(1)?;
-    let user_host_mem = call.get::<Pointer>(2)?;
-    let actual_args_size = call.get::<usize>(3)?;
-    let ret = c_call!(call.waits aclrtKernelArgsInitByUserMem(Pointer, Pointer, Pointer, usize) -> i32, [func_handle, args_handle, user_host_mem, actual_args_size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_kernel_args_para_update<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let args_handle = call.get::<Pointer>(0)?;
-    let param_handle = call.get::<Pointer>(1)?;
-    let param = call.get::<Pointer>(2)?;
-    let param_size = call.get::<usize>(3)?;
-    let ret = c_call!(call.returns aclrtKernelArgsParaUpdate(Pointer, Pointer, Pointer, usize) -> i32, [args_handle, param_handle, param, param_size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_launch_kernel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let func_handle = call.get::<Pointer>(0)?;
-    let num_blocks = call.get::<u32>(1)?;
-    let args_data = call.get::<Pointer>(2)?;
-    let args_size = call.get::<usize>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits aclrtLaunchKernel(Pointer, u32, Pointer, usize, Pointer) -> i32, [func_handle, num_blocks, args_data, args_size, stream], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -1081,33 +407,6 @@ fn rt_launch_kernel_with_host_args<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn rt_malloc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let size = call.get::<usize>(0)?;
-    let policy = call.get::<i32>(1)?;
-    let mut dev_ptr = Pointer::default();
-    let ret = c_call!(call.waits aclrtMalloc(*mut Pointer, usize, i32) -> i32, [&raw mut dev_ptr, size, policy], or NOT_SUPPORTED);
-    call.many(&[&dev_ptr, &ret])
-}
-
-fn rt_malloc_align32<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let size = call.get::<usize>(0)?;
-    let policy = call.get::<i32>(1)?;
-    let mut dev_ptr = Pointer::default();
-    let ret = c_call!(call.waits aclrtMallocAlign32(*mut Pointer, usize, i32) -> i32, [&raw mut dev_ptr, size, policy], or NOT_SUPPORTED);
-    call.many(&[&dev_ptr, &ret])
-}
-
-fn rt_malloc_cached<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let size = call.get::<usize>(0)?;
-    let policy = call.get::<i32>(1)?;
-    let mut dev_ptr = Pointer::default();
-    let ret = c_call!(call.waits aclrtMallocCached(*mut Pointer, usize, i32) -> i32, [&raw mut dev_ptr, size, policy], or NOT_SUPPORTED);
-    call.many(&[&dev_ptr, &ret])
-}
-
 fn rt_malloc_for_task_scheduler<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(3, 3)?;
     let size = call.get::<usize>(0)?;
@@ -1116,14 +415,6 @@ fn rt_malloc_for_task_scheduler<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut dev_ptr = Pointer::default();
     let ret = c_call!(call.waits aclrtMallocForTaskScheduler(*mut Pointer, usize, i32, Pointer) -> i32, [&raw mut dev_ptr, size, policy, cfg.pointer()], or NOT_SUPPORTED);
     call.many(&[&dev_ptr, &ret])
-}
-
-fn rt_malloc_host<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let size = call.get::<usize>(0)?;
-    let mut host_ptr = Pointer::default();
-    let ret = c_call!(call.waits aclrtMallocHost(*mut Pointer, usize) -> i32, [&raw mut host_ptr, size], or NOT_SUPPORTED);
-    call.many(&[&host_ptr, &ret])
 }
 
 fn rt_malloc_host_with_cfg<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -1155,35 +446,6 @@ fn rt_malloc_with_cfg<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&dev_ptr, &ret])
 }
 
-fn rt_map_mem<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let vir_ptr = call.get::<Pointer>(0)?;
-    let size = call.get::<usize>(1)?;
-    let offset = call.get::<usize>(2)?;
-    let handle = call.get::<Pointer>(3)?;
-    let flags = call.get::<u64>(4)?;
-    let ret = c_call!(call.waits aclrtMapMem(Pointer, usize, usize, Pointer, u64) -> i32, [vir_ptr, size, offset, handle, flags], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_mem_export_to_shareable_handle<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let handle = call.get::<Pointer>(0)?;
-    let handle_type = call.get::<i32>(1)?;
-    let flags = call.get::<u64>(2)?;
-    let mut shareable_handle = u64::default();
-    let ret = c_call!(call.returns aclrtMemExportToShareableHandle(Pointer, i32, u64, *mut u64) -> i32, [handle, handle_type, flags, &raw mut shareable_handle], or NOT_SUPPORTED);
-    call.many(&[&shareable_handle, &ret])
-}
-
-fn rt_mem_flush<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let dev_ptr = call.get::<Pointer>(0)?;
-    let size = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclrtMemFlush(Pointer, usize) -> i32, [dev_ptr, size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn rt_mem_get_allocation_granularity<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let prop = call.get::<PhysicalPropertiesIn>(0)?;
@@ -1193,120 +455,11 @@ fn rt_mem_get_allocation_granularity<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&granularity, &ret])
 }
 
-fn rt_mem_import_from_shareable_handle<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let shareable_handle = call.get::<u64>(0)?;
-    let device_id = call.get::<i32>(1)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclrtMemImportFromShareableHandle(u64, i32, *mut Pointer) -> i32, [shareable_handle, device_id, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn rt_mem_invalidate<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let dev_ptr = call.get::<Pointer>(0)?;
-    let size = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclrtMemInvalidate(Pointer, usize) -> i32, [dev_ptr, size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn rt_mem_uce_repair<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let device_id = call.get::<i32>(0)?;
     let infos = call.get::<UceInfosIn>(1)?;
     let ret = c_call!(call.returns aclrtMemUceRepair(i32, Pointer, usize) -> i32, [device_id, infos.pointer(), saturated(infos.count())], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memcpy<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let dst = call.get::<Pointer>(0)?;
-    let dest_max = call.get::<usize>(1)?;
-    let src = call.get::<Pointer>(2)?;
-    let count = call.get::<usize>(3)?;
-    let kind = call.get::<i32>(4)?;
-    let ret = c_call!(call.waits aclrtMemcpy(Pointer, usize, Pointer, usize, i32) -> i32, [dst, dest_max, src, count, kind], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memcpy2d<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let dst = call.get::<Pointer>(0)?;
-    let dpitch = call.get::<usize>(1)?;
-    let src = call.get::<Pointer>(2)?;
-    let spitch = call.get::<usize>(3)?;
-    let width = call.get::<usize>(4)?;
-    let height = call.get::<usize>(5)?;
-    let kind = call.get::<i32>(6)?;
-    let ret = c_call!(call.waits aclrtMemcpy2d(Pointer, usize, Pointer, usize, usize, usize, i32) -> i32, [dst, dpitch, src, spitch, width, height, kind], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memcpy2d_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(8, 8)?;
-    let dst = call.get::<Pointer>(0)?;
-    let dpitch = call.get::<usize>(1)?;
-    let src = call.get::<Pointer>(2)?;
-    let spitch = call.get::<usize>(3)?;
-    let width = call.get::<usize>(4)?;
-    let height = call.get::<usize>(5)?;
-    let kind = call.get::<i32>(6)?;
-    let stream = call.get::<Pointer>(7)?;
-    let ret = c_call!(call.waits aclrtMemcpy2dAsync(Pointer, usize, Pointer, usize, usize, usize, i32, Pointer) -> i32, [dst, dpitch, src, spitch, width, height, kind, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memcpy_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let dst = call.get::<Pointer>(0)?;
-    let dest_max = call.get::<usize>(1)?;
-    let src = call.get::<Pointer>(2)?;
-    let count = call.get::<usize>(3)?;
-    let kind = call.get::<i32>(4)?;
-    let stream = call.get::<Pointer>(5)?;
-    let ret = c_call!(call.waits aclrtMemcpyAsync(Pointer, usize, Pointer, usize, i32, Pointer) -> i32, [dst, dest_max, src, count, kind, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memcpy_async_with_condition<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let dst = call.get::<Pointer>(0)?;
-    let dest_max = call.get::<usize>(1)?;
-    let src = call.get::<Pointer>(2)?;
-    let count = call.get::<usize>(3)?;
-    let kind = call.get::<i32>(4)?;
-    let stream = call.get::<Pointer>(5)?;
-    let ret = c_call!(call.waits aclrtMemcpyAsyncWithCondition(Pointer, usize, Pointer, usize, i32, Pointer) -> i32, [dst, dest_max, src, count, kind, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memcpy_async_with_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let desc = call.get::<Pointer>(0)?;
-    let kind = call.get::<i32>(1)?;
-    let stream = call.get::<Pointer>(2)?;
-    let ret = c_call!(call.waits aclrtMemcpyAsyncWithDesc(Pointer, i32, Pointer) -> i32, [desc, kind, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memset<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let dev_ptr = call.get::<Pointer>(0)?;
-    let max_count = call.get::<usize>(1)?;
-    let value = call.get::<i32>(2)?;
-    let count = call.get::<usize>(3)?;
-    let ret = c_call!(call.waits aclrtMemset(Pointer, usize, i32, usize) -> i32, [dev_ptr, max_count, value, count], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_memset_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let dev_ptr = call.get::<Pointer>(0)?;
-    let max_count = call.get::<usize>(1)?;
-    let value = call.get::<i32>(2)?;
-    let count = call.get::<usize>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits aclrtMemsetAsync(Pointer, usize, i32, usize, Pointer) -> i32, [dev_ptr, max_count, value, count, stream], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -1331,27 +484,11 @@ fn rt_notify_get_export_key<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&key.text(ret), &ret])
 }
 
-fn rt_notify_import_by_key<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let key = call.get::<CString>(0)?;
-    let flags = call.get::<u64>(1)?;
-    let mut notify = Pointer::default();
-    let ret = c_call!(call.returns aclrtNotifyImportByKey(*mut Pointer, *const c_char, u64) -> i32, [&raw mut notify, key.as_ptr(), flags], or NOT_SUPPORTED);
-    call.many(&[&notify, &ret])
-}
-
 fn rt_notify_set_import_pid<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let notify = call.get::<Pointer>(0)?;
     let pid = call.get::<Vec<i32>>(1)?;
     let ret = c_call!(call.returns aclrtNotifySetImportPid(Pointer, *const i32, usize) -> i32, [notify, pid.as_ptr(), saturated(pid.count())], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_peek_at_last_error<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let level = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns aclrtPeekAtLastError(i32) -> i32, [level], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -1361,182 +498,6 @@ fn rt_pointer_get_attributes<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut attributes = Record::<PointerAttributes>::zeroed();
     let ret = c_call!(call.returns aclrtPointerGetAttributes(Pointer, Pointer) -> i32, [ptr, attributes.pointer()], or NOT_SUPPORTED);
     call.many(&[&attributes.described(ret), &ret])
-}
-
-fn rt_process_report<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let timeout = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits aclrtProcessReport(i32) -> i32, [timeout], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_query_device_status<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let device_id = call.get::<i32>(0)?;
-    let mut device_status = i32::default();
-    let ret = c_call!(call.returns aclrtQueryDeviceStatus(i32, *mut i32) -> i32, [device_id, &raw mut device_status], or NOT_SUPPORTED);
-    call.many(&[&device_status, &ret])
-}
-
-fn rt_query_event<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let event = call.get::<Pointer>(0)?;
-    let mut status = i32::default();
-    let ret = c_call!(call.waits aclrtQueryEvent(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
-    call.many(&[&status, &ret])
-}
-
-fn rt_query_event_status<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let event = call.get::<Pointer>(0)?;
-    let mut status = i32::default();
-    let ret = c_call!(call.waits aclrtQueryEventStatus(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
-    call.many(&[&status, &ret])
-}
-
-fn rt_query_event_wait_status<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let event = call.get::<Pointer>(0)?;
-    let mut status = i32::default();
-    let ret = c_call!(call.waits aclrtQueryEventWaitStatus(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
-    call.many(&[&status, &ret])
-}
-
-fn rt_record_event<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let event = call.get::<Pointer>(0)?;
-    let stream = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.waits aclrtRecordEvent(Pointer, Pointer) -> i32, [event, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_record_notify<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let notify = call.get::<Pointer>(0)?;
-    let stream = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.waits aclrtRecordNotify(Pointer, Pointer) -> i32, [notify, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_reduce_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let dst = call.get::<Pointer>(0)?;
-    let src = call.get::<Pointer>(1)?;
-    let count = call.get::<u64>(2)?;
-    let kind = call.get::<i32>(3)?;
-    let type_ = call.get::<i32>(4)?;
-    let stream = call.get::<Pointer>(5)?;
-    let reserve = call.get::<Pointer>(6)?;
-    let ret = c_call!(call.waits aclrtReduceAsync(Pointer, Pointer, u64, i32, i32, Pointer, Pointer) -> i32, [dst, src, count, kind, type_, stream, reserve], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_register_cpu_func<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let bin_handle = call.get::<Pointer>(0)?;
-    let func_name = call.get::<CString>(1)?;
-    let kernel_name = call.get::<CString>(2)?;
-    let mut func_handle = Pointer::default();
-    let ret = c_call!(call.returns aclrtRegisterCpuFunc(Pointer, *const c_char, *const c_char, *mut Pointer) -> i32, [bin_handle, func_name.as_ptr(), kernel_name.as_ptr(), &raw mut func_handle], or NOT_SUPPORTED);
-    call.many(&[&func_handle, &ret])
-}
-
-fn rt_release_mem_address<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let vir_ptr = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtReleaseMemAddress(Pointer) -> i32, [vir_ptr], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_reserve_mem_address<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let size = call.get::<usize>(0)?;
-    let alignment = call.get::<usize>(1)?;
-    let expect_ptr = call.get::<Pointer>(2)?;
-    let flags = call.get::<u64>(3)?;
-    let mut vir_ptr = Pointer::default();
-    let ret = c_call!(call.waits aclrtReserveMemAddress(*mut Pointer, usize, usize, Pointer, u64) -> i32, [&raw mut vir_ptr, size, alignment, expect_ptr, flags], or NOT_SUPPORTED);
-    call.many(&[&vir_ptr, &ret])
-}
-
-fn rt_reset_device<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let device_id = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits aclrtResetDevice(i32) -> i32, [device_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_reset_device_force<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let device_id = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits aclrtResetDeviceForce(i32) -> i32, [device_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_reset_device_res_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let device_id = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits aclrtResetDeviceResLimit(i32) -> i32, [device_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_reset_event<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let event = call.get::<Pointer>(0)?;
-    let stream = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.waits aclrtResetEvent(Pointer, Pointer) -> i32, [event, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_reset_overflow_status<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtResetOverflowStatus(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_reset_stream_res_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtResetStreamResLimit(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_context<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let context = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtSetCurrentContext(Pointer) -> i32, [context], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_device<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let device_id = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits aclrtSetDevice(i32) -> i32, [device_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_device_res_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let device_id = call.get::<i32>(0)?;
-    let type_ = call.get::<i32>(1)?;
-    let value = call.get::<u32>(2)?;
-    let ret = c_call!(call.returns aclrtSetDeviceResLimit(i32, i32, u32) -> i32, [device_id, type_, value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_device_sat_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let mode = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns aclrtSetDeviceSatMode(i32) -> i32, [mode], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_group<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let group_id = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns aclrtSetGroup(i32) -> i32, [group_id], or NOT_SUPPORTED);
-    call.one(&ret)
 }
 
 fn rt_set_memcpy_desc<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -1549,176 +510,6 @@ fn rt_set_memcpy_desc<'py>(call: &Args<'py>) -> Answer<'py> {
     let config = call.get::<Pointer>(5)?;
     let ret = c_call!(call.returns aclrtSetMemcpyDesc(Pointer, i32, Pointer, Pointer, usize, Pointer) -> i32, [desc, kind, src, dst, count, config], or NOT_SUPPORTED);
     call.many(&[&desc, &ret])
-}
-
-fn rt_set_op_execute_time_out<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let timeout = call.get::<u32>(0)?;
-    let ret = c_call!(call.returns aclrtSetOpExecuteTimeOut(u32) -> i32, [timeout], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_op_wait_timeout<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let timeout = call.get::<u32>(0)?;
-    let ret = c_call!(call.returns aclrtSetOpWaitTimeout(u32) -> i32, [timeout], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_stream_overflow_switch<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream = call.get::<Pointer>(0)?;
-    let flag = call.get::<u32>(1)?;
-    let ret = c_call!(call.waits aclrtSetStreamOverflowSwitch(Pointer, u32) -> i32, [stream, flag], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_stream_res_limit<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let stream = call.get::<Pointer>(0)?;
-    let type_ = call.get::<i32>(1)?;
-    let value = call.get::<u32>(2)?;
-    let ret = c_call!(call.waits aclrtSetStreamResLimit(Pointer, i32, u32) -> i32, [stream, type_, value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_set_sys_param_opt<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let opt = call.get::<i32>(0)?;
-    let value = call.get::<i64>(1)?;
-    let ret = c_call!(call.returns aclrtSetSysParamOpt(i32, i64) -> i32, [opt, value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_stream_abort<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtStreamAbort(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_stream_query<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let mut status = i32::default();
-    let ret = c_call!(call.waits aclrtStreamQuery(Pointer, *mut i32) -> i32, [stream, &raw mut status], or NOT_SUPPORTED);
-    call.many(&[&status, &ret])
-}
-
-fn rt_stream_wait_event<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream = call.get::<Pointer>(0)?;
-    let event = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.waits aclrtStreamWaitEvent(Pointer, Pointer) -> i32, [stream, event], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_subscribe_report<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let thread_id = call.get::<u64>(0)?;
-    let stream = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.waits aclrtSubscribeReport(u64, Pointer) -> i32, [thread_id, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_synchronize_device<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.waits aclrtSynchronizeDevice() -> i32, [], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_synchronize_device_with_timeout<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let timeout = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits aclrtSynchronizeDeviceWithTimeout(i32) -> i32, [timeout], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_synchronize_event<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let event = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtSynchronizeEvent(Pointer) -> i32, [event], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_synchronize_event_with_timeout<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let event = call.get::<Pointer>(0)?;
-    let timeout = call.get::<i32>(1)?;
-    let ret = c_call!(call.waits aclrtSynchronizeEventWithTimeout(Pointer, i32) -> i32, [event, timeout], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_synchronize_stream<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtSynchronizeStream(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_synchronize_stream_with_timeout<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream = call.get::<Pointer>(0)?;
-    let timeout = call.get::<i32>(1)?;
-    let ret = c_call!(call.waits aclrtSynchronizeStreamWithTimeout(Pointer, i32) -> i32, [stream, timeout], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_unmap_mem<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let vir_ptr = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtUnmapMem(Pointer) -> i32, [vir_ptr], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_unsubscribe_report<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let thread_id = call.get::<u64>(0)?;
-    let stream = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.waits aclrtUnSubscribeReport(u64, Pointer) -> i32, [thread_id, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_unuse_stream_res_in_current_thread<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtUnuseStreamResInCurrentThread(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_use_stream_res_in_current_thread<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclrtUseStreamResInCurrentThread(Pointer) -> i32, [stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_value_wait<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let dev_addr = call.get::<Pointer>(0)?;
-    let value = call.get::<u64>(1)?;
-    let flag = call.get::<u32>(2)?;
-    let stream = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.waits aclrtValueWait(Pointer, u64, u32, Pointer) -> i32, [dev_addr, value, flag, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_value_write<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let dev_addr = call.get::<Pointer>(0)?;
-    let value = call.get::<u64>(1)?;
-    let flag = call.get::<u32>(2)?;
-    let stream = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.waits aclrtValueWrite(Pointer, u64, u32, Pointer) -> i32, [dev_addr, value, flag, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn rt_wait_and_reset_notify<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let notify = call.get::<Pointer>(0)?;
-    let stream = call.get::<Pointer>(1)?;
-    let timeout = call.get::<u32>(2)?;
-    let ret = c_call!(call.waits aclrtWaitAndResetNotify(Pointer, Pointer, u32) -> i32, [notify, stream, timeout], or NOT_SUPPORTED);
-    call.one(&ret)
 }
 
 static RT: Table = Table::new(&[
@@ -1893,168 +684,79 @@ static RT: Table = Table::new(&[
     END,
 ]);
 
+wrappers! {
+    mdl_bundle_get_model_id = returns aclmdlBundleGetModelId [] (bundle_id: u32, index: usize) [model_id: u32] status;
+    mdl_bundle_get_model_num = returns aclmdlBundleGetModelNum [] (bundle_id: u32) [model_num: usize] status;
+    mdl_bundle_load_from_file = waits aclmdlBundleLoadFromFile [] (model_path: CString) [bundle_id: u32] status;
+    mdl_bundle_load_from_mem = waits aclmdlBundleLoadFromMem [] (model: Pointer, model_size: usize) [bundle_id: u32] status;
+    mdl_bundle_unload = waits aclmdlBundleUnload [] (bundle_id: u32) [] status;
+    mdl_create_aipp = returns aclmdlCreateAIPP [] (batch_size: u64) [] value(Pointer);
+    mdl_create_config_handle = returns aclmdlCreateConfigHandle [] () [] value(Pointer);
+    mdl_create_dataset = returns aclmdlCreateDataset [] () [] value(Pointer);
+    mdl_create_desc = returns aclmdlCreateDesc [] () [] value(Pointer);
+    mdl_create_exec_config_handle = waits aclmdlCreateExecConfigHandle [] () [] value(Pointer);
+    mdl_destroy_aipp = returns aclmdlDestroyAIPP [] (aipp: Pointer) [] status;
+    mdl_destroy_config_handle = returns aclmdlDestroyConfigHandle [] (handle: Pointer) [] status;
+    mdl_destroy_dataset = returns aclmdlDestroyDataset [] (dataset: Pointer) [] status;
+    mdl_destroy_desc = returns aclmdlDestroyDesc [] (desc: Pointer) [] status;
+    mdl_destroy_exec_config_handle = waits aclmdlDestroyExecConfigHandle [] (handle: Pointer) [] status;
+    mdl_execute = waits aclmdlExecute [] (model_id: u32, input: Pointer, output: Pointer) [] status;
+    mdl_execute_async = waits aclmdlExecuteAsync [] (model_id: u32, input: Pointer, output: Pointer, stream: Pointer) [] status;
+    mdl_execute_v2 = waits aclmdlExecuteV2 [] (model_id: u32, input: Pointer, output: Pointer, stream: Pointer, handle: Pointer) [] status;
+    mdl_finalize_dump = waits aclmdlFinalizeDump [] () [] status;
+    mdl_get_aipp_data_size = returns aclmdlGetAippDataSize [] (batch_size: u64) [size: usize] status;
+    mdl_get_aipp_type = returns aclmdlGetAippType [] (model_id: u32, index: usize) [type_: i32, dynamic_attached_data_index: usize] status;
+    mdl_get_dataset_buffer = returns aclmdlGetDatasetBuffer [] (dataset: Pointer, index: usize) [] value(Pointer);
+    mdl_get_dataset_num_buffers = returns aclmdlGetDatasetNumBuffers [] (dataset: Pointer) [] value(usize);
+    mdl_get_dataset_tensor_desc = returns aclmdlGetDatasetTensorDesc [] (dataset: Pointer, index: usize) [] value(Pointer);
+    mdl_get_desc = returns aclmdlGetDesc [] (desc: Pointer, model_id: u32) [] status;
+    mdl_get_desc_from_file = waits aclmdlGetDescFromFile [] (desc: Pointer, model_path: CString) [] status;
+    mdl_get_desc_from_mem = waits aclmdlGetDescFromMem [] (desc: Pointer, model: Pointer, model_size: usize) [] status;
+    mdl_get_input_data_type = returns aclmdlGetInputDataType [] (desc: Pointer, index: usize) [] value(i32);
+    mdl_get_input_dynamic_gear_count = returns aclmdlGetInputDynamicGearCount [] (desc: Pointer, index: usize) [gear_count: usize] status;
+    mdl_get_input_format = returns aclmdlGetInputFormat [] (desc: Pointer, index: usize) [] value(i32);
+    mdl_get_input_index_by_name = returns aclmdlGetInputIndexByName [] (desc: Pointer, name: CString) [index: usize] status;
+    mdl_get_input_name_by_index = returns aclmdlGetInputNameByIndex [] (desc: Pointer, index: usize) [] value(CText);
+    mdl_get_input_size_by_index = returns aclmdlGetInputSizeByIndex [] (desc: Pointer, index: usize) [] value(usize);
+    mdl_get_num_inputs = returns aclmdlGetNumInputs [] (desc: Pointer) [] value(usize);
+    mdl_get_num_outputs = returns aclmdlGetNumOutputs [] (desc: Pointer) [] value(usize);
+    mdl_get_op_attr = returns aclmdlGetOpAttr [] (desc: Pointer, op_name: CString, attr: CString) [] value(CText);
+    mdl_get_output_data_type = returns aclmdlGetOutputDataType [] (desc: Pointer, index: usize) [] value(i32);
+    mdl_get_output_format = returns aclmdlGetOutputFormat [] (desc: Pointer, index: usize) [] value(i32);
+    mdl_get_output_index_by_name = returns aclmdlGetOutputIndexByName [] (desc: Pointer, name: CString) [index: usize] status;
+    mdl_get_output_name_by_index = returns aclmdlGetOutputNameByIndex [] (desc: Pointer, index: usize) [] value(CText);
+    mdl_get_output_size_by_index = returns aclmdlGetOutputSizeByIndex [] (desc: Pointer, index: usize) [] value(usize);
+    mdl_get_tensor_real_name = returns aclmdlGetTensorRealName [] (desc: Pointer, name: CString) [] value(CText);
+    mdl_init_dump = waits aclmdlInitDump [] () [] status;
+    mdl_load_from_file = waits aclmdlLoadFromFile [] (model_path: CString) [model_id: u32] status;
+    mdl_load_from_mem = waits aclmdlLoadFromMem [] (model: Pointer, model_size: usize) [model_id: u32] status;
+    mdl_load_with_config = waits aclmdlLoadWithConfig [] (config_handle: Pointer) [model_id: u32] status;
+    mdl_query_size = waits aclmdlQuerySize [] (file_name: CString) [work_size: usize, weight_size: usize] status;
+    mdl_query_size_from_mem = waits aclmdlQuerySizeFromMem [] (model: Pointer, model_size: usize) [work_size: usize, weight_size: usize] status;
+    mdl_set_aipp_ax_swap_switch = returns aclmdlSetAIPPAxSwapSwitch [] (aipp: Pointer, switch: i8) [] status;
+    mdl_set_aipp_by_input_index = returns aclmdlSetAIPPByInputIndex [] (model_id: u32, dataset: Pointer, index: usize, aipp: Pointer) [] status;
+    mdl_set_aipp_crop_params = returns aclmdlSetAIPPCropParams [] (aipp: Pointer, switch: i8, start_w: i32, start_h: i32, size_w: i32, size_h: i32, batch_index: u64) [] status;
+    mdl_set_aipp_csc_params = returns aclmdlSetAIPPCscParams [] (aipp: Pointer, csc_switch: i8, r0c0: i16, r0c1: i16, r0c2: i16, r1c0: i16, r1c1: i16, r1c2: i16, r2c0: i16, r2c1: i16, r2c2: i16, out_bias_r0: u8, out_bias_r1: u8, out_bias_r2: u8, in_bias_r0: u8, in_bias_r1: u8, in_bias_r2: u8) [] status;
+    mdl_set_aipp_dtc_pixel_mean = returns aclmdlSetAIPPDtcPixelMean [] (aipp: Pointer, c0: i16, c1: i16, c2: i16, c3: i16, batch_index: u64) [] status;
+    mdl_set_aipp_dtc_pixel_min = returns aclmdlSetAIPPDtcPixelMin [] (aipp: Pointer, c0: f32, c1: f32, c2: f32, c3: f32, batch_index: u64) [] status;
+    mdl_set_aipp_input_format = returns aclmdlSetAIPPInputFormat [] (aipp: Pointer, input_format: i32) [] status;
+    mdl_set_aipp_padding_params = returns aclmdlSetAIPPPaddingParams [] (aipp: Pointer, switch: i8, top: i32, bottom: i32, left: i32, right: i32, batch_index: u64) [] status;
+    mdl_set_aipp_pixel_var_reci = returns aclmdlSetAIPPPixelVarReci [] (aipp: Pointer, c0: f32, c1: f32, c2: f32, c3: f32, batch_index: u64) [] status;
+    mdl_set_aipp_rbuv_swap_switch = returns aclmdlSetAIPPRbuvSwapSwitch [] (aipp: Pointer, switch: i8) [] status;
+    mdl_set_aipp_scf_params = returns aclmdlSetAIPPScfParams [] (aipp: Pointer, switch: i8, in_w: i32, in_h: i32, out_w: i32, out_h: i32, batch_index: u64) [] status;
+    mdl_set_aipp_src_image_size = returns aclmdlSetAIPPSrcImageSize [] (aipp: Pointer, w: i32, h: i32) [] status;
+    mdl_set_dynamic_batch_size = returns aclmdlSetDynamicBatchSize [] (model_id: u32, dataset: Pointer, index: usize, batch_size: u64) [] status;
+    mdl_set_dynamic_hw_size = returns aclmdlSetDynamicHWSize [] (model_id: u32, dataset: Pointer, index: usize, height: u64, width: u64) [] status;
+    mdl_set_input_aipp = returns aclmdlSetInputAIPP [] (model_id: u32, dataset: Pointer, index: usize, aipp: Pointer) [] status;
+    mdl_unload = waits aclmdlUnload [] (model_id: u32) [] status;
+}
+
 fn mdl_add_dataset_buffer<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let dataset = call.get::<Pointer>(0)?;
     let data_buffer = call.get::<Pointer>(1)?;
     let ret = c_call!(call.returns aclmdlAddDatasetBuffer(Pointer, Pointer) -> i32, [dataset, data_buffer], or NOT_SUPPORTED);
     call.many(&[&dataset, &ret])
-}
-
-fn mdl_bundle_get_model_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let bundle_id = call.get::<u32>(0)?;
-    let index = call.get::<usize>(1)?;
-    let mut model_id = u32::default();
-    let ret = c_call!(call.returns aclmdlBundleGetModelId(u32, usize, *mut u32) -> i32, [bundle_id, index, &raw mut model_id], or NOT_SUPPORTED);
-    call.many(&[&model_id, &ret])
-}
-
-fn mdl_bundle_get_model_num<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let bundle_id = call.get::<u32>(0)?;
-    let mut model_num = usize::default();
-    let ret = c_call!(call.returns aclmdlBundleGetModelNum(u32, *mut usize) -> i32, [bundle_id, &raw mut model_num], or NOT_SUPPORTED);
-    call.many(&[&model_num, &ret])
-}
-
-fn mdl_bundle_load_from_file<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let model_path = call.get::<CString>(0)?;
-    let mut bundle_id = u32::default();
-    let ret = c_call!(call.waits aclmdlBundleLoadFromFile(*const c_char, *mut u32) -> i32, [model_path.as_ptr(), &raw mut bundle_id], or NOT_SUPPORTED);
-    call.many(&[&bundle_id, &ret])
-}
-
-fn mdl_bundle_load_from_mem<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let model = call.get::<Pointer>(0)?;
-    let model_size = call.get::<usize>(1)?;
-    let mut bundle_id = u32::default();
-    let ret = c_call!(call.waits aclmdlBundleLoadFromMem(Pointer, usize, *mut u32) -> i32, [model, model_size, &raw mut bundle_id], or NOT_SUPPORTED);
-    call.many(&[&bundle_id, &ret])
-}
-
-fn mdl_bundle_unload<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let bundle_id = call.get::<u32>(0)?;
-    let ret = c_call!(call.waits aclmdlBundleUnload(u32) -> i32, [bundle_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_create_aipp<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let batch_size = call.get::<u64>(0)?;
-    let ret = c_call!(call.returns aclmdlCreateAIPP(u64) -> Pointer, [batch_size], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_create_config_handle<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclmdlCreateConfigHandle() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_create_dataset<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclmdlCreateDataset() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_create_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclmdlCreateDesc() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_create_exec_config_handle<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.waits aclmdlCreateExecConfigHandle() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_destroy_aipp<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclmdlDestroyAIPP(Pointer) -> i32, [aipp], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_destroy_config_handle<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let handle = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclmdlDestroyConfigHandle(Pointer) -> i32, [handle], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_destroy_dataset<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let dataset = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclmdlDestroyDataset(Pointer) -> i32, [dataset], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_destroy_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclmdlDestroyDesc(Pointer) -> i32, [desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_destroy_exec_config_handle<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let handle = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclmdlDestroyExecConfigHandle(Pointer) -> i32, [handle], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_execute<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let model_id = call.get::<u32>(0)?;
-    let input = call.get::<Pointer>(1)?;
-    let output = call.get::<Pointer>(2)?;
-    let ret = c_call!(call.waits aclmdlExecute(u32, Pointer, Pointer) -> i32, [model_id, input, output], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_execute_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let model_id = call.get::<u32>(0)?;
-    let input = call.get::<Pointer>(1)?;
-    let output = call.get::<Pointer>(2)?;
-    let stream = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.waits aclmdlExecuteAsync(u32, Pointer, Pointer, Pointer) -> i32, [model_id, input, output, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_execute_v2<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let model_id = call.get::<u32>(0)?;
-    let input = call.get::<Pointer>(1)?;
-    let output = call.get::<Pointer>(2)?;
-    let stream = call.get::<Pointer>(3)?;
-    let handle = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits aclmdlExecuteV2(u32, Pointer, Pointer, Pointer, Pointer) -> i32, [model_id, input, output, stream, handle], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_finalize_dump<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.waits aclmdlFinalizeDump() -> i32, [], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_get_aipp_data_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let batch_size = call.get::<u64>(0)?;
-    let mut size = usize::default();
-    let ret = c_call!(call.returns aclmdlGetAippDataSize(u64, *mut usize) -> i32, [batch_size, &raw mut size], or NOT_SUPPORTED);
-    call.many(&[&size, &ret])
-}
-
-fn mdl_get_aipp_type<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let model_id = call.get::<u32>(0)?;
-    let index = call.get::<usize>(1)?;
-    let mut type_ = i32::default();
-    let mut dynamic_attached_data_index = usize::default();
-    let ret = c_call!(call.returns aclmdlGetAippType(u32, usize, *mut i32, *mut usize) -> i32, [model_id, index, &raw mut type_, &raw mut dynamic_attached_data_index], or NOT_SUPPORTED);
-    call.many(&[&type_, &dynamic_attached_data_index, &ret])
 }
 
 fn mdl_get_cur_output_dims<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -2064,54 +766,6 @@ fn mdl_get_cur_output_dims<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut dims = Record::<IoDims>::zeroed();
     let ret = c_call!(call.returns aclmdlGetCurOutputDims(Pointer, usize, Pointer) -> i32, [desc, index, dims.pointer()], or NOT_SUPPORTED);
     call.many(&[&dims.described(ret), &ret])
-}
-
-fn mdl_get_dataset_buffer<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let dataset = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetDatasetBuffer(Pointer, usize) -> Pointer, [dataset, index], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_dataset_num_buffers<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let dataset = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclmdlGetDatasetNumBuffers(Pointer) -> usize, [dataset], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_dataset_tensor_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let dataset = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetDatasetTensorDesc(Pointer, usize) -> Pointer, [dataset, index], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let model_id = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclmdlGetDesc(Pointer, u32) -> i32, [desc, model_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_get_desc_from_file<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let model_path = call.get::<CString>(1)?;
-    let ret = c_call!(call.waits aclmdlGetDescFromFile(Pointer, *const c_char) -> i32, [desc, model_path.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_get_desc_from_mem<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let desc = call.get::<Pointer>(0)?;
-    let model = call.get::<Pointer>(1)?;
-    let model_size = call.get::<usize>(2)?;
-    let ret = c_call!(call.waits aclmdlGetDescFromMem(Pointer, Pointer, usize) -> i32, [desc, model, model_size], or NOT_SUPPORTED);
-    call.one(&ret)
 }
 
 fn mdl_get_dynamic_batch<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -2138,14 +792,6 @@ fn mdl_get_first_aipp_info<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut aipp_info = Record::<AippInfo>::zeroed();
     let ret = c_call!(call.returns aclmdlGetFirstAippInfo(u32, usize, Pointer) -> i32, [model_id, index, aipp_info.pointer()], or NOT_SUPPORTED);
     call.many(&[&aipp_info.described(ret), &ret])
-}
-
-fn mdl_get_input_data_type<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetInputDataType(Pointer, usize) -> i32, [desc, index], or Default::default());
-    call.one(&ret)
 }
 
 fn mdl_get_input_dims<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -2175,79 +821,6 @@ fn mdl_get_input_dims_v2<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&dims.described(ret), &ret])
 }
 
-fn mdl_get_input_dynamic_gear_count<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let mut gear_count = usize::default();
-    let ret = c_call!(call.returns aclmdlGetInputDynamicGearCount(Pointer, usize, *mut usize) -> i32, [desc, index, &raw mut gear_count], or NOT_SUPPORTED);
-    call.many(&[&gear_count, &ret])
-}
-
-fn mdl_get_input_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetInputFormat(Pointer, usize) -> i32, [desc, index], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_input_index_by_name<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let name = call.get::<CString>(1)?;
-    let mut index = usize::default();
-    let ret = c_call!(call.returns aclmdlGetInputIndexByName(Pointer, *const c_char, *mut usize) -> i32, [desc, name.as_ptr(), &raw mut index], or NOT_SUPPORTED);
-    call.many(&[&index, &ret])
-}
-
-fn mdl_get_input_name_by_index<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetInputNameByIndex(Pointer, usize) -> CText, [desc, index], or CText::default());
-    call.one(&ret)
-}
-
-fn mdl_get_input_size_by_index<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetInputSizeByIndex(Pointer, usize) -> usize, [desc, index], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_num_inputs<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclmdlGetNumInputs(Pointer) -> usize, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_num_outputs<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclmdlGetNumOutputs(Pointer) -> usize, [desc], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_op_attr<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let desc = call.get::<Pointer>(0)?;
-    let op_name = call.get::<CString>(1)?;
-    let attr = call.get::<CString>(2)?;
-    let ret = c_call!(call.returns aclmdlGetOpAttr(Pointer, *const c_char, *const c_char) -> CText, [desc, op_name.as_ptr(), attr.as_ptr()], or CText::default());
-    call.one(&ret)
-}
-
-fn mdl_get_output_data_type<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetOutputDataType(Pointer, usize) -> i32, [desc, index], or Default::default());
-    call.one(&ret)
-}
-
 fn mdl_get_output_dims<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let desc = call.get::<Pointer>(0)?;
@@ -2255,60 +828,6 @@ fn mdl_get_output_dims<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut dims = Record::<IoDims>::zeroed();
     let ret = c_call!(call.returns aclmdlGetOutputDims(Pointer, usize, Pointer) -> i32, [desc, index, dims.pointer()], or NOT_SUPPORTED);
     call.many(&[&dims.described(ret), &ret])
-}
-
-fn mdl_get_output_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetOutputFormat(Pointer, usize) -> i32, [desc, index], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_output_index_by_name<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let name = call.get::<CString>(1)?;
-    let mut index = usize::default();
-    let ret = c_call!(call.returns aclmdlGetOutputIndexByName(Pointer, *const c_char, *mut usize) -> i32, [desc, name.as_ptr(), &raw mut index], or NOT_SUPPORTED);
-    call.many(&[&index, &ret])
-}
-
-fn mdl_get_output_name_by_index<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetOutputNameByIndex(Pointer, usize) -> CText, [desc, index], or CText::default());
-    call.one(&ret)
-}
-
-fn mdl_get_output_size_by_index<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let index = call.get::<usize>(1)?;
-    let ret = c_call!(call.returns aclmdlGetOutputSizeByIndex(Pointer, usize) -> usize, [desc, index], or Default::default());
-    call.one(&ret)
-}
-
-fn mdl_get_tensor_real_name<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let desc = call.get::<Pointer>(0)?;
-    let name = call.get::<CString>(1)?;
-    let ret = c_call!(call.returns aclmdlGetTensorRealName(Pointer, *const c_char) -> CText, [desc, name.as_ptr()], or CText::default());
-    call.one(&ret)
-}
-
-fn mdl_init_dump<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.waits aclmdlInitDump() -> i32, [], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_load_from_file<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let model_path = call.get::<CString>(0)?;
-    let mut model_id = u32::default();
-    let ret = c_call!(call.waits aclmdlLoadFromFile(*const c_char, *mut u32) -> i32, [model_path.as_ptr(), &raw mut model_id], or NOT_SUPPORTED);
-    call.many(&[&model_id, &ret])
 }
 
 fn mdl_load_from_file_with_mem<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -2332,15 +851,6 @@ fn mdl_load_from_file_with_q<'py>(call: &Args<'py>) -> Answer<'py> {
     let output_q_num = call.get::<usize>(4)?;
     let mut model_id = u32::default();
     let ret = c_call!(call.waits aclmdlLoadFromFileWithQ(*const c_char, *mut u32, Pointer, usize, Pointer, usize) -> i32, [model_path.as_ptr(), &raw mut model_id, input_q, input_q_num, output_q, output_q_num], or NOT_SUPPORTED);
-    call.many(&[&model_id, &ret])
-}
-
-fn mdl_load_from_mem<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let model = call.get::<Pointer>(0)?;
-    let model_size = call.get::<usize>(1)?;
-    let mut model_id = u32::default();
-    let ret = c_call!(call.waits aclmdlLoadFromMem(Pointer, usize, *mut u32) -> i32, [model, model_size, &raw mut model_id], or NOT_SUPPORTED);
     call.many(&[&model_id, &ret])
 }
 
@@ -2370,174 +880,6 @@ fn mdl_load_from_mem_with_q<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&model_id, &ret])
 }
 
-fn mdl_load_with_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let config_handle = call.get::<Pointer>(0)?;
-    let mut model_id = u32::default();
-    let ret = c_call!(call.waits aclmdlLoadWithConfig(Pointer, *mut u32) -> i32, [config_handle, &raw mut model_id], or NOT_SUPPORTED);
-    call.many(&[&model_id, &ret])
-}
-
-fn mdl_query_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let file_name = call.get::<CString>(0)?;
-    let mut work_size = usize::default();
-    let mut weight_size = usize::default();
-    let ret = c_call!(call.waits aclmdlQuerySize(*const c_char, *mut usize, *mut usize) -> i32, [file_name.as_ptr(), &raw mut work_size, &raw mut weight_size], or NOT_SUPPORTED);
-    call.many(&[&work_size, &weight_size, &ret])
-}
-
-fn mdl_query_size_from_mem<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let model = call.get::<Pointer>(0)?;
-    let model_size = call.get::<usize>(1)?;
-    let mut work_size = usize::default();
-    let mut weight_size = usize::default();
-    let ret = c_call!(call.waits aclmdlQuerySizeFromMem(Pointer, usize, *mut usize, *mut usize) -> i32, [model, model_size, &raw mut work_size, &raw mut weight_size], or NOT_SUPPORTED);
-    call.many(&[&work_size, &weight_size, &ret])
-}
-
-fn mdl_set_aipp_ax_swap_switch<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let switch = call.get::<i8>(1)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPAxSwapSwitch(Pointer, i8) -> i32, [aipp, switch], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_by_input_index<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let model_id = call.get::<u32>(0)?;
-    let dataset = call.get::<Pointer>(1)?;
-    let index = call.get::<usize>(2)?;
-    let aipp = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPByInputIndex(u32, Pointer, usize, Pointer) -> i32, [model_id, dataset, index, aipp], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_crop_params<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let switch = call.get::<i8>(1)?;
-    let start_w = call.get::<i32>(2)?;
-    let start_h = call.get::<i32>(3)?;
-    let size_w = call.get::<i32>(4)?;
-    let size_h = call.get::<i32>(5)?;
-    let batch_index = call.get::<u64>(6)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPCropParams(Pointer, i8, i32, i32, i32, i32, u64) -> i32, [aipp, switch, start_w, start_h, size_w, size_h, batch_index], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_csc_params<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(17, 17)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let csc_switch = call.get::<i8>(1)?;
-    let r0c0 = call.get::<i16>(2)?;
-    let r0c1 = call.get::<i16>(3)?;
-    let r0c2 = call.get::<i16>(4)?;
-    let r1c0 = call.get::<i16>(5)?;
-    let r1c1 = call.get::<i16>(6)?;
-    let r1c2 = call.get::<i16>(7)?;
-    let r2c0 = call.get::<i16>(8)?;
-    let r2c1 = call.get::<i16>(9)?;
-    let r2c2 = call.get::<i16>(10)?;
-    let out_bias_r0 = call.get::<u8>(11)?;
-    let out_bias_r1 = call.get::<u8>(12)?;
-    let out_bias_r2 = call.get::<u8>(13)?;
-    let in_bias_r0 = call.get::<u8>(14)?;
-    let in_bias_r1 = call.get::<u8>(15)?;
-    let in_bias_r2 = call.get::<u8>(16)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPCscParams(Pointer, i8, i16, i16, i16, i16, i16, i16, i16, i16, i16, u8, u8, u8, u8, u8, u8) -> i32, [aipp, csc_switch, r0c0, r0c1, r0c2, r1c0, r1c1, r1c2, r2c0, r2c1, r2c2, out_bias_r0, out_bias_r1, out_bias_r2, in_bias_r0, in_bias_r1, in_bias_r2], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_dtc_pixel_mean<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let c0 = call.get::<i16>(1)?;
-    let c1 = call.get::<i16>(2)?;
-    let c2 = call.get::<i16>(3)?;
-    let c3 = call.get::<i16>(4)?;
-    let batch_index = call.get::<u64>(5)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPDtcPixelMean(Pointer, i16, i16, i16, i16, u64) -> i32, [aipp, c0, c1, c2, c3, batch_index], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_dtc_pixel_min<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let c0 = call.get::<f32>(1)?;
-    let c1 = call.get::<f32>(2)?;
-    let c2 = call.get::<f32>(3)?;
-    let c3 = call.get::<f32>(4)?;
-    let batch_index = call.get::<u64>(5)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPDtcPixelMin(Pointer, f32, f32, f32, f32, u64) -> i32, [aipp, c0, c1, c2, c3, batch_index], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_input_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let input_format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPInputFormat(Pointer, i32) -> i32, [aipp, input_format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_padding_params<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let switch = call.get::<i8>(1)?;
-    let top = call.get::<i32>(2)?;
-    let bottom = call.get::<i32>(3)?;
-    let left = call.get::<i32>(4)?;
-    let right = call.get::<i32>(5)?;
-    let batch_index = call.get::<u64>(6)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPPaddingParams(Pointer, i8, i32, i32, i32, i32, u64) -> i32, [aipp, switch, top, bottom, left, right, batch_index], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_pixel_var_reci<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let c0 = call.get::<f32>(1)?;
-    let c1 = call.get::<f32>(2)?;
-    let c2 = call.get::<f32>(3)?;
-    let c3 = call.get::<f32>(4)?;
-    let batch_index = call.get::<u64>(5)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPPixelVarReci(Pointer, f32, f32, f32, f32, u64) -> i32, [aipp, c0, c1, c2, c3, batch_index], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_rbuv_swap_switch<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let switch = call.get::<i8>(1)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPRbuvSwapSwitch(Pointer, i8) -> i32, [aipp, switch], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_scf_params<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let switch = call.get::<i8>(1)?;
-    let in_w = call.get::<i32>(2)?;
-    let in_h = call.get::<i32>(3)?;
-    let out_w = call.get::<i32>(4)?;
-    let out_h = call.get::<i32>(5)?;
-    let batch_index = call.get::<u64>(6)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPScfParams(Pointer, i8, i32, i32, i32, i32, u64) -> i32, [aipp, switch, in_w, in_h, out_w, out_h, batch_index], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_aipp_src_image_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let aipp = call.get::<Pointer>(0)?;
-    let w = call.get::<i32>(1)?;
-    let h = call.get::<i32>(2)?;
-    let ret = c_call!(call.returns aclmdlSetAIPPSrcImageSize(Pointer, i32, i32) -> i32, [aipp, w, h], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn mdl_set_dataset_tensor_desc<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(3, 3)?;
     let dataset = call.get::<Pointer>(0)?;
@@ -2554,37 +896,6 @@ fn mdl_set_dump<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn mdl_set_dynamic_batch_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let model_id = call.get::<u32>(0)?;
-    let dataset = call.get::<Pointer>(1)?;
-    let index = call.get::<usize>(2)?;
-    let batch_size = call.get::<u64>(3)?;
-    let ret = c_call!(call.returns aclmdlSetDynamicBatchSize(u32, Pointer, usize, u64) -> i32, [model_id, dataset, index, batch_size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_dynamic_hw_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let model_id = call.get::<u32>(0)?;
-    let dataset = call.get::<Pointer>(1)?;
-    let index = call.get::<usize>(2)?;
-    let height = call.get::<u64>(3)?;
-    let width = call.get::<u64>(4)?;
-    let ret = c_call!(call.returns aclmdlSetDynamicHWSize(u32, Pointer, usize, u64, u64) -> i32, [model_id, dataset, index, height, width], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_set_input_aipp<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let model_id = call.get::<u32>(0)?;
-    let dataset = call.get::<Pointer>(1)?;
-    let index = call.get::<usize>(2)?;
-    let aipp = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.returns aclmdlSetInputAIPP(u32, Pointer, usize, Pointer) -> i32, [model_id, dataset, index, aipp], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn mdl_set_input_dynamic_dims<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(4, 4)?;
     let model_id = call.get::<u32>(0)?;
@@ -2592,13 +903,6 @@ fn mdl_set_input_dynamic_dims<'py>(call: &Args<'py>) -> Answer<'py> {
     let index = call.get::<usize>(2)?;
     let dims = call.get::<IoDimsIn>(3)?;
     let ret = c_call!(call.returns aclmdlSetInputDynamicDims(u32, Pointer, usize, Pointer) -> i32, [model_id, dataset, index, dims.pointer()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn mdl_unload<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let model_id = call.get::<u32>(0)?;
-    let ret = c_call!(call.waits aclmdlUnload(u32) -> i32, [model_id], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -2692,209 +996,167 @@ static MDL: Table = Table::new(&[
     END,
 ]);
 
-fn media_dvpp_clear_hist<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let hist = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppClearHist(Pointer) -> i32, [hist], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_create_batch_pic_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let batch_size = call.get::<u32>(0)?;
-    let ret = c_call!(call.returns acldvppCreateBatchPicDesc(u32) -> Pointer, [batch_size], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_border_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreateBorderConfig() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_channel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits acldvppCreateChannel(Pointer) -> i32, [channel_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_create_channel_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreateChannelDesc() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_hist<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreateHist() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_jpege_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreateJpegeConfig() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_lut_map<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreateLutMap() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_pic_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreatePicDesc() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_resize_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreateResizeConfig() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_roi_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let left = call.get::<u32>(0)?;
-    let right = call.get::<u32>(1)?;
-    let top = call.get::<u32>(2)?;
-    let bottom = call.get::<u32>(3)?;
-    let ret = c_call!(call.returns acldvppCreateRoiConfig(u32, u32, u32, u32) -> Pointer, [left, right, top, bottom], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_create_stream_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns acldvppCreateStreamDesc() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_batch_pic_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let batch_pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyBatchPicDesc(Pointer) -> i32, [batch_pic_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_border_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyBorderConfig(Pointer) -> i32, [border_config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_channel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits acldvppDestroyChannel(Pointer) -> i32, [channel_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_channel_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyChannelDesc(Pointer) -> i32, [channel_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_hist<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let hist = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyHist(Pointer) -> i32, [hist], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_jpege_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let jpege_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyJpegeConfig(Pointer) -> i32, [jpege_config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_lut_map<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let lut_map = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyLutMap(Pointer) -> i32, [lut_map], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_pic_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyPicDesc(Pointer) -> i32, [pic_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_resize_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let resize_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyResizeConfig(Pointer) -> i32, [resize_config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_roi_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let roi_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyRoiConfig(Pointer) -> i32, [roi_config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_destroy_stream_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppDestroyStreamDesc(Pointer) -> i32, [stream_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_free<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let dev_ptr = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits acldvppFree(Pointer) -> i32, [dev_ptr], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_get_border_config_border_type<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetBorderConfigBorderType(Pointer) -> i32, [border_config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_border_config_bottom<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetBorderConfigBottom(Pointer) -> u32, [border_config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_border_config_left<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetBorderConfigLeft(Pointer) -> u32, [border_config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_border_config_right<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetBorderConfigRight(Pointer) -> u32, [border_config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_border_config_top<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetBorderConfigTop(Pointer) -> u32, [border_config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_border_config_value<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let index = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppGetBorderConfigValue(Pointer, u32) -> f64, [border_config, index], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_channel_desc_channel_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetChannelDescChannelId(Pointer) -> u64, [channel_desc], or Default::default());
-    call.one(&ret)
+wrappers! {
+    media_dvpp_clear_hist = returns acldvppClearHist [] (hist: Pointer) [] status;
+    media_dvpp_create_batch_pic_desc = returns acldvppCreateBatchPicDesc [] (batch_size: u32) [] value(Pointer);
+    media_dvpp_create_border_config = returns acldvppCreateBorderConfig [] () [] value(Pointer);
+    media_dvpp_create_channel = waits acldvppCreateChannel [] (channel_desc: Pointer) [] status;
+    media_dvpp_create_channel_desc = returns acldvppCreateChannelDesc [] () [] value(Pointer);
+    media_dvpp_create_hist = returns acldvppCreateHist [] () [] value(Pointer);
+    media_dvpp_create_jpege_config = returns acldvppCreateJpegeConfig [] () [] value(Pointer);
+    media_dvpp_create_lut_map = returns acldvppCreateLutMap [] () [] value(Pointer);
+    media_dvpp_create_pic_desc = returns acldvppCreatePicDesc [] () [] value(Pointer);
+    media_dvpp_create_resize_config = returns acldvppCreateResizeConfig [] () [] value(Pointer);
+    media_dvpp_create_roi_config = returns acldvppCreateRoiConfig [] (left: u32, right: u32, top: u32, bottom: u32) [] value(Pointer);
+    media_dvpp_create_stream_desc = returns acldvppCreateStreamDesc [] () [] value(Pointer);
+    media_dvpp_destroy_batch_pic_desc = returns acldvppDestroyBatchPicDesc [] (batch_pic_desc: Pointer) [] status;
+    media_dvpp_destroy_border_config = returns acldvppDestroyBorderConfig [] (border_config: Pointer) [] status;
+    media_dvpp_destroy_channel = waits acldvppDestroyChannel [] (channel_desc: Pointer) [] status;
+    media_dvpp_destroy_channel_desc = returns acldvppDestroyChannelDesc [] (channel_desc: Pointer) [] status;
+    media_dvpp_destroy_hist = returns acldvppDestroyHist [] (hist: Pointer) [] status;
+    media_dvpp_destroy_jpege_config = returns acldvppDestroyJpegeConfig [] (jpege_config: Pointer) [] status;
+    media_dvpp_destroy_lut_map = returns acldvppDestroyLutMap [] (lut_map: Pointer) [] status;
+    media_dvpp_destroy_pic_desc = returns acldvppDestroyPicDesc [] (pic_desc: Pointer) [] status;
+    media_dvpp_destroy_resize_config = returns acldvppDestroyResizeConfig [] (resize_config: Pointer) [] status;
+    media_dvpp_destroy_roi_config = returns acldvppDestroyRoiConfig [] (roi_config: Pointer) [] status;
+    media_dvpp_destroy_stream_desc = returns acldvppDestroyStreamDesc [] (stream_desc: Pointer) [] status;
+    media_dvpp_free = waits acldvppFree [] (dev_ptr: Pointer) [] status;
+    media_dvpp_get_border_config_border_type = returns acldvppGetBorderConfigBorderType [] (border_config: Pointer) [] value(i32);
+    media_dvpp_get_border_config_bottom = returns acldvppGetBorderConfigBottom [] (border_config: Pointer) [] value(u32);
+    media_dvpp_get_border_config_left = returns acldvppGetBorderConfigLeft [] (border_config: Pointer) [] value(u32);
+    media_dvpp_get_border_config_right = returns acldvppGetBorderConfigRight [] (border_config: Pointer) [] value(u32);
+    media_dvpp_get_border_config_top = returns acldvppGetBorderConfigTop [] (border_config: Pointer) [] value(u32);
+    media_dvpp_get_border_config_value = returns acldvppGetBorderConfigValue [] (border_config: Pointer, index: u32) [] value(f64);
+    media_dvpp_get_channel_desc_channel_id = returns acldvppGetChannelDescChannelId [] (channel_desc: Pointer) [] value(u64);
+    media_dvpp_get_hist_data = returns acldvppGetHistData [] (hist: Pointer, dim: u32) [data: Pointer, len: u16] status;
+    media_dvpp_get_hist_dims = returns acldvppGetHistDims [] (hist: Pointer) [] value(u32);
+    media_dvpp_get_hist_ret_code = returns acldvppGetHistRetCode [] (hist: Pointer) [] value(u32);
+    media_dvpp_get_jpege_config_level = returns acldvppGetJpegeConfigLevel [] (jpege_config: Pointer) [] value(u32);
+    media_dvpp_get_lut_map_data = returns acldvppGetLutMapData [] (lut_map: Pointer, dim: u32) [data: Pointer, len: u32] status;
+    media_dvpp_get_lut_map_dims = returns acldvppGetLutMapDims [] (lut_map: Pointer) [] value(u32);
+    media_dvpp_get_pic_desc = returns acldvppGetPicDesc [] (batch_pic_desc: Pointer, index: u32) [] value(Pointer);
+    media_dvpp_get_pic_desc_data = returns acldvppGetPicDescData [] (pic_desc: Pointer) [] value(Pointer);
+    media_dvpp_get_pic_desc_format = returns acldvppGetPicDescFormat [] (pic_desc: Pointer) [] value(i32);
+    media_dvpp_get_pic_desc_height = returns acldvppGetPicDescHeight [] (pic_desc: Pointer) [] value(u32);
+    media_dvpp_get_pic_desc_height_stride = returns acldvppGetPicDescHeightStride [] (pic_desc: Pointer) [] value(u32);
+    media_dvpp_get_pic_desc_ret_code = returns acldvppGetPicDescRetCode [] (pic_desc: Pointer) [] value(u32);
+    media_dvpp_get_pic_desc_size = returns acldvppGetPicDescSize [] (pic_desc: Pointer) [] value(u32);
+    media_dvpp_get_pic_desc_width = returns acldvppGetPicDescWidth [] (pic_desc: Pointer) [] value(u32);
+    media_dvpp_get_pic_desc_width_stride = returns acldvppGetPicDescWidthStride [] (pic_desc: Pointer) [] value(u32);
+    media_dvpp_get_resize_config_interpolation = returns acldvppGetResizeConfigInterpolation [] (resize_config: Pointer) [] value(u32);
+    media_dvpp_get_stream_desc_data = returns acldvppGetStreamDescData [] (stream_desc: Pointer) [] value(Pointer);
+    media_dvpp_get_stream_desc_eos = returns acldvppGetStreamDescEos [] (stream_desc: Pointer) [] value(u8);
+    media_dvpp_get_stream_desc_format = returns acldvppGetStreamDescFormat [] (stream_desc: Pointer) [] value(i32);
+    media_dvpp_get_stream_desc_ret_code = returns acldvppGetStreamDescRetCode [] (stream_desc: Pointer) [] value(u32);
+    media_dvpp_get_stream_desc_size = returns acldvppGetStreamDescSize [] (stream_desc: Pointer) [] value(u32);
+    media_dvpp_get_stream_desc_timestamp = returns acldvppGetStreamDescTimestamp [] (stream_desc: Pointer) [] value(u64);
+    media_dvpp_jpeg_decode_async = waits acldvppJpegDecodeAsync [] (channel_desc: Pointer, data: Pointer, size: u32, output_desc: Pointer, stream: Pointer) [] status;
+    media_dvpp_jpeg_encode_async = waits acldvppJpegEncodeAsync [] (channel_desc: Pointer, pic_desc: Pointer, data: Pointer, size_ptr: Pointer, config: Pointer, stream: Pointer) [] status;
+    media_dvpp_jpeg_get_image_info = returns acldvppJpegGetImageInfo [] (data: Pointer, size: u32) [width: u32, height: u32, components: i32] status;
+    media_dvpp_jpeg_get_image_info_v2 = returns acldvppJpegGetImageInfoV2 [] (data: Pointer, size: u32) [width: u32, height: u32, components: i32, format: i32] status;
+    media_dvpp_jpeg_predict_dec_size = returns acldvppJpegPredictDecSize [] (data: Pointer, size: u32, format: i32) [dec_size: u32] status;
+    media_dvpp_jpeg_predict_enc_size = returns acldvppJpegPredictEncSize [] (pic_desc: Pointer, config: Pointer) [size: u32] status;
+    media_dvpp_malloc = waits acldvppMalloc [dev_ptr: Pointer] (size: usize) [] status;
+    media_dvpp_malloc_with_cfg = waits acldvppMallocWithCfg [dev_ptr: Pointer] (size: usize, policy: i32, cfg: Pointer) [] status;
+    media_dvpp_png_decode_async = waits acldvppPngDecodeAsync [] (channel_desc: Pointer, data: Pointer, size: u32, output_desc: Pointer, stream: Pointer) [] status;
+    media_dvpp_png_get_image_info = returns acldvppPngGetImageInfo [] (data: Pointer, data_size: u32) [width: u32, height: u32, components: i32] status;
+    media_dvpp_png_predict_dec_size = returns acldvppPngPredictDecSize [] (data: Pointer, data_size: u32, output_pixel_format: i32) [dec_size: u32] status;
+    media_dvpp_set_border_config_border_type = returns acldvppSetBorderConfigBorderType [] (border_config: Pointer, border_type: i32) [] status;
+    media_dvpp_set_border_config_bottom = returns acldvppSetBorderConfigBottom [] (border_config: Pointer, bottom: u32) [] status;
+    media_dvpp_set_border_config_left = returns acldvppSetBorderConfigLeft [] (border_config: Pointer, left: u32) [] status;
+    media_dvpp_set_border_config_right = returns acldvppSetBorderConfigRight [] (border_config: Pointer, right: u32) [] status;
+    media_dvpp_set_border_config_top = returns acldvppSetBorderConfigTop [] (border_config: Pointer, top: u32) [] status;
+    media_dvpp_set_border_config_value = returns acldvppSetBorderConfigValue [] (border_config: Pointer, index: u32, value: f64) [] status;
+    media_dvpp_set_channel_desc_mode = returns acldvppSetChannelDescMode [] (channel_desc: Pointer, mode: u32) [] status;
+    media_dvpp_set_channel_desc_param = returns acldvppSetChannelDescParam [] (channel_desc: Pointer, param_type: i32, length: usize, param: Pointer) [] status;
+    media_dvpp_set_jpege_config_level = returns acldvppSetJpegeConfigLevel [] (jpege_config: Pointer, level: u32) [] status;
+    media_dvpp_set_pic_desc_data = returns acldvppSetPicDescData [] (pic_desc: Pointer, data_dev: Pointer) [] status;
+    media_dvpp_set_pic_desc_format = returns acldvppSetPicDescFormat [] (pic_desc: Pointer, format: i32) [] status;
+    media_dvpp_set_pic_desc_height = returns acldvppSetPicDescHeight [] (pic_desc: Pointer, height: u32) [] status;
+    media_dvpp_set_pic_desc_height_stride = returns acldvppSetPicDescHeightStride [] (pic_desc: Pointer, height_stride: u32) [] status;
+    media_dvpp_set_pic_desc_ret_code = returns acldvppSetPicDescRetCode [] (pic_desc: Pointer, ret_code: u32) [] status;
+    media_dvpp_set_pic_desc_size = returns acldvppSetPicDescSize [] (pic_desc: Pointer, size: u32) [] status;
+    media_dvpp_set_pic_desc_width = returns acldvppSetPicDescWidth [] (pic_desc: Pointer, width: u32) [] status;
+    media_dvpp_set_pic_desc_width_stride = returns acldvppSetPicDescWidthStride [] (pic_desc: Pointer, width_stride: u32) [] status;
+    media_dvpp_set_resize_config_interpolation = returns acldvppSetResizeConfigInterpolation [] (resize_config: Pointer, interpolation: u32) [] status;
+    media_dvpp_set_roi_config = returns acldvppSetRoiConfig [] (config: Pointer, left: u32, right: u32, top: u32, bottom: u32) [] status;
+    media_dvpp_set_roi_config_bottom = returns acldvppSetRoiConfigBottom [] (config: Pointer, bottom: u32) [] status;
+    media_dvpp_set_roi_config_left = returns acldvppSetRoiConfigLeft [] (config: Pointer, left: u32) [] status;
+    media_dvpp_set_roi_config_right = returns acldvppSetRoiConfigRight [] (config: Pointer, right: u32) [] status;
+    media_dvpp_set_roi_config_top = returns acldvppSetRoiConfigTop [] (config: Pointer, top: u32) [] status;
+    media_dvpp_set_stream_desc_data = returns acldvppSetStreamDescData [] (stream_desc: Pointer, data_dev: Pointer) [] status;
+    media_dvpp_set_stream_desc_eos = returns acldvppSetStreamDescEos [] (stream_desc: Pointer, eos: u8) [] status;
+    media_dvpp_set_stream_desc_format = returns acldvppSetStreamDescFormat [] (stream_desc: Pointer, format: i32) [] status;
+    media_dvpp_set_stream_desc_ret_code = returns acldvppSetStreamDescRetCode [] (stream_desc: Pointer, ret_code: u32) [] status;
+    media_dvpp_set_stream_desc_size = returns acldvppSetStreamDescSize [] (stream_desc: Pointer, size: u32) [] status;
+    media_dvpp_set_stream_desc_timestamp = returns acldvppSetStreamDescTimestamp [] (stream_desc: Pointer, timestamp: u64) [] status;
+    media_dvpp_vpc_calc_hist_async = waits acldvppVpcCalcHistAsync [] (channel_desc: Pointer, src_pic_desc: Pointer, hist: Pointer, reserve: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_convert_color_async = waits acldvppVpcConvertColorAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_crop_and_paste_async = waits acldvppVpcCropAndPasteAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, crop_area: Pointer, paste_area: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_crop_async = waits acldvppVpcCropAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, crop_area: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_crop_resize_async = waits acldvppVpcCropResizeAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, crop_area: Pointer, resize_config: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_crop_resize_paste_async = waits acldvppVpcCropResizePasteAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, crop_area: Pointer, paste_area: Pointer, resize_config: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_equalize_hist_async = waits acldvppVpcEqualizeHistAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, lut_map: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_make_border_async = waits acldvppVpcMakeBorderAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, border_config: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_pyr_down_async = waits acldvppVpcPyrDownAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, reserve: Pointer, stream: Pointer) [] status;
+    media_dvpp_vpc_resize_async = waits acldvppVpcResizeAsync [] (channel_desc: Pointer, input_desc: Pointer, output_desc: Pointer, resize_config: Pointer, stream: Pointer) [] status;
+    media_vdec_create_channel = waits aclvdecCreateChannel [] (channel_desc: Pointer) [] status;
+    media_vdec_create_channel_desc = returns aclvdecCreateChannelDesc [] () [] value(Pointer);
+    media_vdec_create_frame_config = returns aclvdecCreateFrameConfig [] () [] value(Pointer);
+    media_vdec_destroy_channel = waits aclvdecDestroyChannel [] (channel_desc: Pointer) [] status;
+    media_vdec_destroy_frame_config = waits aclvdecDestroyFrameConfig [] (vdec_frame_config: Pointer) [] status;
+    media_vdec_get_channel_desc_bit_depth = returns aclvdecGetChannelDescBitDepth [] (channel_desc: Pointer) [] value(u32);
+    media_vdec_get_channel_desc_channel_id = returns aclvdecGetChannelDescChannelId [] (channel_desc: Pointer) [] value(u32);
+    media_vdec_get_channel_desc_entype = returns aclvdecGetChannelDescEnType [] (channel_desc: Pointer) [] value(i32);
+    media_vdec_get_channel_desc_out_mode = returns aclvdecGetChannelDescOutMode [] (channel_desc: Pointer) [] value(u32);
+    media_vdec_get_channel_desc_out_pic_format = returns aclvdecGetChannelDescOutPicFormat [] (channel_desc: Pointer) [] value(i32);
+    media_vdec_get_channel_desc_out_pic_height = returns aclvdecGetChannelDescOutPicHeight [] (channel_desc: Pointer) [] value(u32);
+    media_vdec_get_channel_desc_out_pic_width = returns aclvdecGetChannelDescOutPicWidth [] (channel_desc: Pointer) [] value(u32);
+    media_vdec_get_channel_desc_ref_frame_num = returns aclvdecGetChannelDescRefFrameNum [] (channel_desc: Pointer) [] value(u32);
+    media_vdec_get_channel_desc_thread_id = returns aclvdecGetChannelDescThreadId [] (channel_desc: Pointer) [] value(u64);
+    media_vdec_set_channel_desc_bit_depth = returns aclvdecSetChannelDescBitDepth [] (channel_desc: Pointer, bit_depth: u32) [] status;
+    media_vdec_set_channel_desc_channel_id = returns aclvdecSetChannelDescChannelId [] (channel_desc: Pointer, channel_id: u32) [] status;
+    media_vdec_set_channel_desc_entype = returns aclvdecSetChannelDescEnType [] (channel_desc: Pointer, en_type: i32) [] status;
+    media_vdec_set_channel_desc_out_mode = returns aclvdecSetChannelDescOutMode [] (channel_desc: Pointer, out_mode: u32) [] status;
+    media_vdec_set_channel_desc_out_pic_format = returns aclvdecSetChannelDescOutPicFormat [] (channel_desc: Pointer, out_pic_format: i32) [] status;
+    media_vdec_set_channel_desc_out_pic_height = returns aclvdecSetChannelDescOutPicHeight [] (channel_desc: Pointer, out_pic_height: u32) [] status;
+    media_vdec_set_channel_desc_out_pic_width = returns aclvdecSetChannelDescOutPicWidth [] (channel_desc: Pointer, out_pic_width: u32) [] status;
+    media_vdec_set_channel_desc_param = returns aclvdecSetChannelDescParam [] (channel_desc: Pointer, param_type: i32, length: usize, param: Pointer) [] status;
+    media_vdec_set_channel_desc_ref_frame_num = returns aclvdecSetChannelDescRefFrameNum [] (channel_desc: Pointer, ref_frame_num: u32) [] status;
+    media_vdec_set_channel_desc_thread_id = returns aclvdecSetChannelDescThreadId [] (channel_desc: Pointer, thread_id: u64) [] status;
+    media_venc_create_channel = waits aclvencCreateChannel [] (channel_desc: Pointer) [] status;
+    media_venc_create_channel_desc = returns aclvencCreateChannelDesc [] () [] value(Pointer);
+    media_venc_create_frame_config = returns aclvencCreateFrameConfig [] () [] value(Pointer);
+    media_venc_destroy_channel = waits aclvencDestroyChannel [] (channel_desc: Pointer) [] status;
+    media_venc_destroy_frame_config = waits aclvencDestroyFrameConfig [] (config: Pointer) [] status;
+    media_venc_get_channel_desc_buf_addr = returns aclvencGetChannelDescBufAddr [] (channel_desc: Pointer) [] value(Pointer);
+    media_venc_get_channel_desc_buf_size = returns aclvencGetChannelDescBufSize [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_channel_id = returns aclvencGetChannelDescChannelId [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_entype = returns aclvencGetChannelDescEnType [] (channel_desc: Pointer) [] value(i32);
+    media_venc_get_channel_desc_key_frame_interval = returns aclvencGetChannelDescKeyFrameInterval [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_max_bit_rate = returns aclvencGetChannelDescMaxBitRate [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_pic_format = returns aclvencGetChannelDescPicFormat [] (channel_desc: Pointer) [] value(i32);
+    media_venc_get_channel_desc_pic_height = returns aclvencGetChannelDescPicHeight [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_pic_width = returns aclvencGetChannelDescPicWidth [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_rc_mode = returns aclvencGetChannelDescRcMode [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_src_rate = returns aclvencGetChannelDescSrcRate [] (channel_desc: Pointer) [] value(u32);
+    media_venc_get_channel_desc_thread_id = returns aclvencGetChannelDescThreadId [] (channel_desc: Pointer) [] value(u64);
+    media_venc_get_frame_config_eos = returns aclvencGetFrameConfigEos [] (config: Pointer) [] value(u8);
+    media_venc_get_frame_config_force_i_frame = returns aclvencGetFrameConfigForceIFrame [] (config: Pointer) [] value(u8);
+    media_venc_set_channel_desc_buf_addr = returns aclvencSetChannelDescBufAddr [] (channel_desc: Pointer, buf_addr: Pointer) [] status;
+    media_venc_set_channel_desc_buf_size = returns aclvencSetChannelDescBufSize [] (channel_desc: Pointer, buf_size: u32) [] status;
+    media_venc_set_channel_desc_entype = returns aclvencSetChannelDescEnType [] (channel_desc: Pointer, en_type: i32) [] status;
+    media_venc_set_channel_desc_key_frame_interval = returns aclvencSetChannelDescKeyFrameInterval [] (channel_desc: Pointer, key_frame_interval: u32) [] status;
+    media_venc_set_channel_desc_max_bit_rate = returns aclvencSetChannelDescMaxBitRate [] (channel_desc: Pointer, max_bit_rate: u32) [] status;
+    media_venc_set_channel_desc_param = returns aclvencSetChannelDescParam [] (channel_desc: Pointer, param_type: i32, length: usize, param: Pointer) [] status;
+    media_venc_set_channel_desc_pic_format = returns aclvencSetChannelDescPicFormat [] (channel_desc: Pointer, pic_format: i32) [] status;
+    media_venc_set_channel_desc_pic_height = returns aclvencSetChannelDescPicHeight [] (channel_desc: Pointer, pic_height: u32) [] status;
+    media_venc_set_channel_desc_pic_width = returns aclvencSetChannelDescPicWidth [] (channel_desc: Pointer, pic_width: u32) [] status;
+    media_venc_set_channel_desc_rc_mode = returns aclvencSetChannelDescRcMode [] (channel_desc: Pointer, rc_mode: u32) [] status;
+    media_venc_set_channel_desc_src_rate = returns aclvencSetChannelDescSrcRate [] (channel_desc: Pointer, src_rate: u32) [] status;
+    media_venc_set_channel_desc_thread_id = returns aclvencSetChannelDescThreadId [] (channel_desc: Pointer, thread_id: u64) [] status;
+    media_venc_set_frame_config_eos = returns aclvencSetFrameConfigEos [] (config: Pointer, eos: u8) [] status;
+    media_venc_set_frame_config_force_i_frame = returns aclvencSetFrameConfigForceIFrame [] (config: Pointer, force_i_frame: u8) [] status;
 }
 
 fn media_dvpp_get_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -2906,520 +1168,6 @@ fn media_dvpp_get_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut param_ret_size = usize::default();
     let ret = c_call!(call.returns acldvppGetChannelDescParam(Pointer, i32, usize, *mut usize, Pointer) -> i32, [channel_desc, param_type, length, &raw mut param_ret_size, param], or NOT_SUPPORTED);
     call.many(&[&param_ret_size, &ret])
-}
-
-fn media_dvpp_get_hist_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let hist = call.get::<Pointer>(0)?;
-    let dim = call.get::<u32>(1)?;
-    let mut data = Pointer::default();
-    let mut len = u16::default();
-    let ret = c_call!(call.returns acldvppGetHistData(Pointer, u32, *mut Pointer, *mut u16) -> i32, [hist, dim, &raw mut data, &raw mut len], or NOT_SUPPORTED);
-    call.many(&[&data, &len, &ret])
-}
-
-fn media_dvpp_get_hist_dims<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let hist = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetHistDims(Pointer) -> u32, [hist], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_hist_ret_code<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let hist = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetHistRetCode(Pointer) -> u32, [hist], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_jpege_config_level<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let jpege_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetJpegeConfigLevel(Pointer) -> u32, [jpege_config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_lut_map_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let lut_map = call.get::<Pointer>(0)?;
-    let dim = call.get::<u32>(1)?;
-    let mut data = Pointer::default();
-    let mut len = u32::default();
-    let ret = c_call!(call.returns acldvppGetLutMapData(Pointer, u32, *mut Pointer, *mut u32) -> i32, [lut_map, dim, &raw mut data, &raw mut len], or NOT_SUPPORTED);
-    call.many(&[&data, &len, &ret])
-}
-
-fn media_dvpp_get_lut_map_dims<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let lut_map = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetLutMapDims(Pointer) -> u32, [lut_map], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let batch_pic_desc = call.get::<Pointer>(0)?;
-    let index = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppGetPicDesc(Pointer, u32) -> Pointer, [batch_pic_desc, index], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescData(Pointer) -> Pointer, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescFormat(Pointer) -> i32, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_height<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescHeight(Pointer) -> u32, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_height_stride<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescHeightStride(Pointer) -> u32, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_ret_code<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescRetCode(Pointer) -> u32, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescSize(Pointer) -> u32, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_width<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescWidth(Pointer) -> u32, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_pic_desc_width_stride<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetPicDescWidthStride(Pointer) -> u32, [pic_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_resize_config_interpolation<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let resize_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetResizeConfigInterpolation(Pointer) -> u32, [resize_config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_stream_desc_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetStreamDescData(Pointer) -> Pointer, [stream_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_stream_desc_eos<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetStreamDescEos(Pointer) -> u8, [stream_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_stream_desc_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetStreamDescFormat(Pointer) -> i32, [stream_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_stream_desc_ret_code<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetStreamDescRetCode(Pointer) -> u32, [stream_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_stream_desc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetStreamDescSize(Pointer) -> u32, [stream_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_get_stream_desc_timestamp<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns acldvppGetStreamDescTimestamp(Pointer) -> u64, [stream_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_dvpp_jpeg_decode_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let data = call.get::<Pointer>(1)?;
-    let size = call.get::<u32>(2)?;
-    let output_desc = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppJpegDecodeAsync(Pointer, Pointer, u32, Pointer, Pointer) -> i32, [channel_desc, data, size, output_desc, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_jpeg_encode_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let pic_desc = call.get::<Pointer>(1)?;
-    let data = call.get::<Pointer>(2)?;
-    let size_ptr = call.get::<Pointer>(3)?;
-    let config = call.get::<Pointer>(4)?;
-    let stream = call.get::<Pointer>(5)?;
-    let ret = c_call!(call.waits acldvppJpegEncodeAsync(Pointer, Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, pic_desc, data, size_ptr, config, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_jpeg_get_image_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let data = call.get::<Pointer>(0)?;
-    let size = call.get::<u32>(1)?;
-    let mut width = u32::default();
-    let mut height = u32::default();
-    let mut components = i32::default();
-    let ret = c_call!(call.returns acldvppJpegGetImageInfo(Pointer, u32, *mut u32, *mut u32, *mut i32) -> i32, [data, size, &raw mut width, &raw mut height, &raw mut components], or NOT_SUPPORTED);
-    call.many(&[&width, &height, &components, &ret])
-}
-
-fn media_dvpp_jpeg_get_image_info_v2<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let data = call.get::<Pointer>(0)?;
-    let size = call.get::<u32>(1)?;
-    let mut width = u32::default();
-    let mut height = u32::default();
-    let mut components = i32::default();
-    let mut format = i32::default();
-    let ret = c_call!(call.returns acldvppJpegGetImageInfoV2(Pointer, u32, *mut u32, *mut u32, *mut i32, *mut i32) -> i32, [data, size, &raw mut width, &raw mut height, &raw mut components, &raw mut format], or NOT_SUPPORTED);
-    call.many(&[&width, &height, &components, &format, &ret])
-}
-
-fn media_dvpp_jpeg_predict_dec_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let data = call.get::<Pointer>(0)?;
-    let size = call.get::<u32>(1)?;
-    let format = call.get::<i32>(2)?;
-    let mut dec_size = u32::default();
-    let ret = c_call!(call.returns acldvppJpegPredictDecSize(Pointer, u32, i32, *mut u32) -> i32, [data, size, format, &raw mut dec_size], or NOT_SUPPORTED);
-    call.many(&[&dec_size, &ret])
-}
-
-fn media_dvpp_jpeg_predict_enc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let config = call.get::<Pointer>(1)?;
-    let mut size = u32::default();
-    let ret = c_call!(call.returns acldvppJpegPredictEncSize(Pointer, Pointer, *mut u32) -> i32, [pic_desc, config, &raw mut size], or NOT_SUPPORTED);
-    call.many(&[&size, &ret])
-}
-
-fn media_dvpp_malloc<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let size = call.get::<usize>(0)?;
-    let mut dev_ptr = Pointer::default();
-    let ret = c_call!(call.waits acldvppMalloc(*mut Pointer, usize) -> i32, [&raw mut dev_ptr, size], or NOT_SUPPORTED);
-    call.many(&[&dev_ptr, &ret])
-}
-
-fn media_dvpp_malloc_with_cfg<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let size = call.get::<usize>(0)?;
-    let policy = call.get::<i32>(1)?;
-    let cfg = call.get::<Pointer>(2)?;
-    let mut dev_ptr = Pointer::default();
-    let ret = c_call!(call.waits acldvppMallocWithCfg(*mut Pointer, usize, i32, Pointer) -> i32, [&raw mut dev_ptr, size, policy, cfg], or NOT_SUPPORTED);
-    call.many(&[&dev_ptr, &ret])
-}
-
-fn media_dvpp_png_decode_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let data = call.get::<Pointer>(1)?;
-    let size = call.get::<u32>(2)?;
-    let output_desc = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppPngDecodeAsync(Pointer, Pointer, u32, Pointer, Pointer) -> i32, [channel_desc, data, size, output_desc, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_png_get_image_info<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let data = call.get::<Pointer>(0)?;
-    let data_size = call.get::<u32>(1)?;
-    let mut width = u32::default();
-    let mut height = u32::default();
-    let mut components = i32::default();
-    let ret = c_call!(call.returns acldvppPngGetImageInfo(Pointer, u32, *mut u32, *mut u32, *mut i32) -> i32, [data, data_size, &raw mut width, &raw mut height, &raw mut components], or NOT_SUPPORTED);
-    call.many(&[&width, &height, &components, &ret])
-}
-
-fn media_dvpp_png_predict_dec_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let data = call.get::<Pointer>(0)?;
-    let data_size = call.get::<u32>(1)?;
-    let output_pixel_format = call.get::<i32>(2)?;
-    let mut dec_size = u32::default();
-    let ret = c_call!(call.returns acldvppPngPredictDecSize(Pointer, u32, i32, *mut u32) -> i32, [data, data_size, output_pixel_format, &raw mut dec_size], or NOT_SUPPORTED);
-    call.many(&[&dec_size, &ret])
-}
-
-fn media_dvpp_set_border_config_border_type<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let border_type = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns acldvppSetBorderConfigBorderType(Pointer, i32) -> i32, [border_config, border_type], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_border_config_bottom<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let bottom = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetBorderConfigBottom(Pointer, u32) -> i32, [border_config, bottom], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_border_config_left<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let left = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetBorderConfigLeft(Pointer, u32) -> i32, [border_config, left], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_border_config_right<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let right = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetBorderConfigRight(Pointer, u32) -> i32, [border_config, right], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_border_config_top<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let top = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetBorderConfigTop(Pointer, u32) -> i32, [border_config, top], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_border_config_value<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let border_config = call.get::<Pointer>(0)?;
-    let index = call.get::<u32>(1)?;
-    let value = call.get::<f64>(2)?;
-    let ret = c_call!(call.returns acldvppSetBorderConfigValue(Pointer, u32, f64) -> i32, [border_config, index, value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_channel_desc_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let mode = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetChannelDescMode(Pointer, u32) -> i32, [channel_desc, mode], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let param_type = call.get::<i32>(1)?;
-    let length = call.get::<usize>(2)?;
-    let param = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.returns acldvppSetChannelDescParam(Pointer, i32, usize, Pointer) -> i32, [channel_desc, param_type, length, param], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_jpege_config_level<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let jpege_config = call.get::<Pointer>(0)?;
-    let level = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetJpegeConfigLevel(Pointer, u32) -> i32, [jpege_config, level], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let data_dev = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescData(Pointer, Pointer) -> i32, [pic_desc, data_dev], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescFormat(Pointer, i32) -> i32, [pic_desc, format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_height<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let height = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescHeight(Pointer, u32) -> i32, [pic_desc, height], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_height_stride<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let height_stride = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescHeightStride(Pointer, u32) -> i32, [pic_desc, height_stride], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_ret_code<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let ret_code = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescRetCode(Pointer, u32) -> i32, [pic_desc, ret_code], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let size = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescSize(Pointer, u32) -> i32, [pic_desc, size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_width<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let width = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescWidth(Pointer, u32) -> i32, [pic_desc, width], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_pic_desc_width_stride<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let pic_desc = call.get::<Pointer>(0)?;
-    let width_stride = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetPicDescWidthStride(Pointer, u32) -> i32, [pic_desc, width_stride], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_resize_config_interpolation<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let resize_config = call.get::<Pointer>(0)?;
-    let interpolation = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetResizeConfigInterpolation(Pointer, u32) -> i32, [resize_config, interpolation], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_roi_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let config = call.get::<Pointer>(0)?;
-    let left = call.get::<u32>(1)?;
-    let right = call.get::<u32>(2)?;
-    let top = call.get::<u32>(3)?;
-    let bottom = call.get::<u32>(4)?;
-    let ret = c_call!(call.returns acldvppSetRoiConfig(Pointer, u32, u32, u32, u32) -> i32, [config, left, right, top, bottom], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_roi_config_bottom<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let config = call.get::<Pointer>(0)?;
-    let bottom = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetRoiConfigBottom(Pointer, u32) -> i32, [config, bottom], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_roi_config_left<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let config = call.get::<Pointer>(0)?;
-    let left = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetRoiConfigLeft(Pointer, u32) -> i32, [config, left], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_roi_config_right<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let config = call.get::<Pointer>(0)?;
-    let right = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetRoiConfigRight(Pointer, u32) -> i32, [config, right], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_roi_config_top<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let config = call.get::<Pointer>(0)?;
-    let top = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetRoiConfigTop(Pointer, u32) -> i32, [config, top], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_stream_desc_data<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let data_dev = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.returns acldvppSetStreamDescData(Pointer, Pointer) -> i32, [stream_desc, data_dev], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_stream_desc_eos<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let eos = call.get::<u8>(1)?;
-    let ret = c_call!(call.returns acldvppSetStreamDescEos(Pointer, u8) -> i32, [stream_desc, eos], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_stream_desc_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns acldvppSetStreamDescFormat(Pointer, i32) -> i32, [stream_desc, format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_stream_desc_ret_code<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let ret_code = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetStreamDescRetCode(Pointer, u32) -> i32, [stream_desc, ret_code], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_stream_desc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let size = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns acldvppSetStreamDescSize(Pointer, u32) -> i32, [stream_desc, size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_set_stream_desc_timestamp<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let stream_desc = call.get::<Pointer>(0)?;
-    let timestamp = call.get::<u64>(1)?;
-    let ret = c_call!(call.returns acldvppSetStreamDescTimestamp(Pointer, u64) -> i32, [stream_desc, timestamp], or NOT_SUPPORTED);
-    call.one(&ret)
 }
 
 fn media_dvpp_vpc_batch_crop_and_paste_async<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -3514,199 +1262,6 @@ fn media_dvpp_vpc_batch_crop_resize_paste_async<'py>(call: &Args<'py>) -> Answer
     call.many(&[&dst_batch, &ret])
 }
 
-fn media_dvpp_vpc_calc_hist_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let src_pic_desc = call.get::<Pointer>(1)?;
-    let hist = call.get::<Pointer>(2)?;
-    let reserve = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppVpcCalcHistAsync(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, src_pic_desc, hist, reserve, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_convert_color_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let stream = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.waits acldvppVpcConvertColorAsync(Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_crop_and_paste_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let crop_area = call.get::<Pointer>(3)?;
-    let paste_area = call.get::<Pointer>(4)?;
-    let stream = call.get::<Pointer>(5)?;
-    let ret = c_call!(call.waits acldvppVpcCropAndPasteAsync(Pointer, Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, crop_area, paste_area, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_crop_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let crop_area = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppVpcCropAsync(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, crop_area, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_crop_resize_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let crop_area = call.get::<Pointer>(3)?;
-    let resize_config = call.get::<Pointer>(4)?;
-    let stream = call.get::<Pointer>(5)?;
-    let ret = c_call!(call.waits acldvppVpcCropResizeAsync(Pointer, Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, crop_area, resize_config, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_crop_resize_paste_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let crop_area = call.get::<Pointer>(3)?;
-    let paste_area = call.get::<Pointer>(4)?;
-    let resize_config = call.get::<Pointer>(5)?;
-    let stream = call.get::<Pointer>(6)?;
-    let ret = c_call!(call.waits acldvppVpcCropResizePasteAsync(Pointer, Pointer, Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, crop_area, paste_area, resize_config, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_equalize_hist_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let lut_map = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppVpcEqualizeHistAsync(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, lut_map, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_make_border_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let border_config = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppVpcMakeBorderAsync(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, border_config, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_pyr_down_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let reserve = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppVpcPyrDownAsync(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, reserve, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_dvpp_vpc_resize_async<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let input_desc = call.get::<Pointer>(1)?;
-    let output_desc = call.get::<Pointer>(2)?;
-    let resize_config = call.get::<Pointer>(3)?;
-    let stream = call.get::<Pointer>(4)?;
-    let ret = c_call!(call.waits acldvppVpcResizeAsync(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32, [channel_desc, input_desc, output_desc, resize_config, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_create_channel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclvdecCreateChannel(Pointer) -> i32, [channel_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_create_channel_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclvdecCreateChannelDesc() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_create_frame_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclvdecCreateFrameConfig() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_destroy_channel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclvdecDestroyChannel(Pointer) -> i32, [channel_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_destroy_frame_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let vdec_frame_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclvdecDestroyFrameConfig(Pointer) -> i32, [vdec_frame_config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_bit_depth<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescBitDepth(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_channel_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescChannelId(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_entype<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescEnType(Pointer) -> i32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_out_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescOutMode(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_out_pic_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescOutPicFormat(Pointer) -> i32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_out_pic_height<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescOutPicHeight(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_out_pic_width<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescOutPicWidth(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
 fn media_vdec_get_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(4, 4)?;
     let channel_desc = call.get::<Pointer>(0)?;
@@ -3718,175 +1273,6 @@ fn media_vdec_get_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&param_ret_size, &ret])
 }
 
-fn media_vdec_get_channel_desc_ref_frame_num<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescRefFrameNum(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_get_channel_desc_thread_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvdecGetChannelDescThreadId(Pointer) -> u64, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_bit_depth<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let bit_depth = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescBitDepth(Pointer, u32) -> i32, [channel_desc, bit_depth], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_channel_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let channel_id = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescChannelId(Pointer, u32) -> i32, [channel_desc, channel_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_entype<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let en_type = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescEnType(Pointer, i32) -> i32, [channel_desc, en_type], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_out_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let out_mode = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescOutMode(Pointer, u32) -> i32, [channel_desc, out_mode], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_out_pic_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let out_pic_format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescOutPicFormat(Pointer, i32) -> i32, [channel_desc, out_pic_format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_out_pic_height<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let out_pic_height = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescOutPicHeight(Pointer, u32) -> i32, [channel_desc, out_pic_height], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_out_pic_width<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let out_pic_width = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescOutPicWidth(Pointer, u32) -> i32, [channel_desc, out_pic_width], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let param_type = call.get::<i32>(1)?;
-    let length = call.get::<usize>(2)?;
-    let param = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescParam(Pointer, i32, usize, Pointer) -> i32, [channel_desc, param_type, length, param], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_ref_frame_num<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ref_frame_num = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescRefFrameNum(Pointer, u32) -> i32, [channel_desc, ref_frame_num], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_vdec_set_channel_desc_thread_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let thread_id = call.get::<u64>(1)?;
-    let ret = c_call!(call.returns aclvdecSetChannelDescThreadId(Pointer, u64) -> i32, [channel_desc, thread_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_create_channel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclvencCreateChannel(Pointer) -> i32, [channel_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_create_channel_desc<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclvencCreateChannelDesc() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_create_frame_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclvencCreateFrameConfig() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_destroy_channel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclvencDestroyChannel(Pointer) -> i32, [channel_desc], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_destroy_frame_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclvencDestroyFrameConfig(Pointer) -> i32, [config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_buf_addr<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescBufAddr(Pointer) -> Pointer, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescBufSize(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_channel_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescChannelId(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_entype<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescEnType(Pointer) -> i32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_key_frame_interval<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescKeyFrameInterval(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_max_bit_rate<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescMaxBitRate(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
 fn media_venc_get_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(4, 4)?;
     let channel_desc = call.get::<Pointer>(0)?;
@@ -3896,176 +1282,6 @@ fn media_venc_get_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut param_ret_size = usize::default();
     let ret = c_call!(call.returns aclvencGetChannelDescParam(Pointer, i32, usize, *mut usize, Pointer) -> i32, [channel_desc, param_type, length, &raw mut param_ret_size, param], or NOT_SUPPORTED);
     call.many(&[&param_ret_size, &ret])
-}
-
-fn media_venc_get_channel_desc_pic_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescPicFormat(Pointer) -> i32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_pic_height<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescPicHeight(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_pic_width<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescPicWidth(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_rc_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescRcMode(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_src_rate<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescSrcRate(Pointer) -> u32, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_channel_desc_thread_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetChannelDescThreadId(Pointer) -> u64, [channel_desc], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_frame_config_eos<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetFrameConfigEos(Pointer) -> u8, [config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_get_frame_config_force_i_frame<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclvencGetFrameConfigForceIFrame(Pointer) -> u8, [config], or Default::default());
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_buf_addr<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let buf_addr = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescBufAddr(Pointer, Pointer) -> i32, [channel_desc, buf_addr], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let buf_size = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescBufSize(Pointer, u32) -> i32, [channel_desc, buf_size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_entype<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let en_type = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescEnType(Pointer, i32) -> i32, [channel_desc, en_type], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_key_frame_interval<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let key_frame_interval = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescKeyFrameInterval(Pointer, u32) -> i32, [channel_desc, key_frame_interval], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_max_bit_rate<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let max_bit_rate = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescMaxBitRate(Pointer, u32) -> i32, [channel_desc, max_bit_rate], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_param<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let param_type = call.get::<i32>(1)?;
-    let length = call.get::<usize>(2)?;
-    let param = call.get::<Pointer>(3)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescParam(Pointer, i32, usize, Pointer) -> i32, [channel_desc, param_type, length, param], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_pic_format<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let pic_format = call.get::<i32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescPicFormat(Pointer, i32) -> i32, [channel_desc, pic_format], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_pic_height<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let pic_height = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescPicHeight(Pointer, u32) -> i32, [channel_desc, pic_height], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_pic_width<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let pic_width = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescPicWidth(Pointer, u32) -> i32, [channel_desc, pic_width], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_rc_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let rc_mode = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescRcMode(Pointer, u32) -> i32, [channel_desc, rc_mode], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_src_rate<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let src_rate = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescSrcRate(Pointer, u32) -> i32, [channel_desc, src_rate], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_channel_desc_thread_id<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let channel_desc = call.get::<Pointer>(0)?;
-    let thread_id = call.get::<u64>(1)?;
-    let ret = c_call!(call.returns aclvencSetChannelDescThreadId(Pointer, u64) -> i32, [channel_desc, thread_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_frame_config_eos<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let config = call.get::<Pointer>(0)?;
-    let eos = call.get::<u8>(1)?;
-    let ret = c_call!(call.returns aclvencSetFrameConfigEos(Pointer, u8) -> i32, [config, eos], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn media_venc_set_frame_config_force_i_frame<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let config = call.get::<Pointer>(0)?;
-    let force_i_frame = call.get::<u8>(1)?;
-    let ret = c_call!(call.returns aclvencSetFrameConfigForceIFrame(Pointer, u8) -> i32, [config, force_i_frame], or NOT_SUPPORTED);
-    call.one(&ret)
 }
 
 static MEDIA: Table = Table::new(&[
@@ -4249,21 +1465,25 @@ static MEDIA: Table = Table::new(&[
     END,
 ]);
 
-fn op_cast<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(6, 6)?;
-    let src_desc = call.get::<Pointer>(0)?;
-    let src_buffer = call.get::<Pointer>(1)?;
-    let dst_desc = call.get::<Pointer>(2)?;
-    let dst_buffer = call.get::<Pointer>(3)?;
-    let truncate = call.get::<u8>(4)?;
-    let stream = call.get::<Pointer>(5)?;
-    let ret = c_call!(call.waits aclopCast(Pointer, Pointer, Pointer, Pointer, u8, Pointer) -> i32, [src_desc, src_buffer, dst_desc, dst_buffer, truncate, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_create_attr<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclopCreateAttr() -> Pointer, [], or Default::default());
-    call.one(&ret)
+wrappers! {
+    op_cast = waits aclopCast [] (src_desc: Pointer, src_buffer: Pointer, dst_desc: Pointer, dst_buffer: Pointer, truncate: u8, stream: Pointer) [] status;
+    op_create_attr = returns aclopCreateAttr [] () [] value(Pointer);
+    op_create_handle_for_cast = returns aclopCreateHandleForCast [] (src_desc: Pointer, dst_desc: Pointer, truncate: u8) [handle: Pointer] status;
+    op_create_kernel = returns aclopCreateKernel [] (op_type: CString, kernel_id: CString, kernel_name: CString, bin_data: Pointer, bin_size: i32, enginetype: i32, deallocator: Pointer) [] status;
+    op_destroy_attr = returns aclopDestroyAttr [] (attr: Pointer) [] nothing;
+    op_destroy_handle = waits aclopDestroyHandle [] (handle: Pointer) [] nothing;
+    op_load = waits aclopLoad [] (model: Pointer, model_size: usize) [] status;
+    op_set_attr_bool = returns aclopSetAttrBool [] (attr: Pointer, attr_name: CString, attr_value: u8) [] status;
+    op_set_attr_data_type = returns aclopSetAttrDataType [] (attr: Pointer, attr_name: CString, attr_value: i32) [] status;
+    op_set_attr_float = returns aclopSetAttrFloat [] (attr: Pointer, attr_name: CString, attr_value: f32) [] status;
+    op_set_attr_int = returns aclopSetAttrInt [] (attr: Pointer, attr_name: CString, attr_value: i64) [] status;
+    op_set_attr_string = returns aclopSetAttrString [] (attr: Pointer, attr_name: CString, attr_value: CString) [] status;
+    op_set_kernel_args = returns aclopSetKernelArgs [] (kernel_desc: Pointer, kernel_id: CString, block_dim: u32, args: Pointer, arg_size: u32) [] status;
+    op_set_max_op_queue_num = returns aclopSetMaxOpQueueNum [] (max_op_num: u64) [] status;
+    op_set_model_dir = returns aclopSetModelDir [] (model_dir: CString) [] status;
+    op_start_dump_args = waits aclopStartDumpArgs [] (dump_type: u32, path: CString) [] status;
+    op_stop_dump_args = waits aclopStopDumpArgs [] (dump_type: u32) [] status;
+    op_unregister_compile_func = waits aclopUnregisterCompileFunc [] (op_type: CString) [] status;
 }
 
 fn op_create_handle<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -4275,43 +1495,6 @@ fn op_create_handle<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut handle = Pointer::default();
     let ret = c_call!(call.returns aclopCreateHandle(*const c_char, i32, *const Pointer, i32, *const Pointer, Pointer, *mut Pointer) -> i32, [op_type.as_ptr(), saturated(input_desc.count()), input_desc.as_ptr(), saturated(output_desc.count()), output_desc.as_ptr(), op_attr, &raw mut handle], or NOT_SUPPORTED);
     call.many(&[&handle, &ret])
-}
-
-fn op_create_handle_for_cast<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let src_desc = call.get::<Pointer>(0)?;
-    let dst_desc = call.get::<Pointer>(1)?;
-    let truncate = call.get::<u8>(2)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclopCreateHandleForCast(Pointer, Pointer, u8, *mut Pointer) -> i32, [src_desc, dst_desc, truncate, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn op_create_kernel<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let op_type = call.get::<CString>(0)?;
-    let kernel_id = call.get::<CString>(1)?;
-    let kernel_name = call.get::<CString>(2)?;
-    let bin_data = call.get::<Pointer>(3)?;
-    let bin_size = call.get::<i32>(4)?;
-    let enginetype = call.get::<i32>(5)?;
-    let deallocator = call.get::<Pointer>(6)?;
-    let ret = c_call!(call.returns aclopCreateKernel(*const c_char, *const c_char, *const c_char, Pointer, i32, i32, Pointer) -> i32, [op_type.as_ptr(), kernel_id.as_ptr(), kernel_name.as_ptr(), bin_data, bin_size, enginetype, deallocator], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_destroy_attr<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let attr = call.get::<Pointer>(0)?;
-    c_call!(call.returns aclopDestroyAttr(Pointer) -> (), [attr], or ());
-    call.none()
-}
-
-fn op_destroy_handle<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let handle = call.get::<Pointer>(0)?;
-    c_call!(call.waits aclopDestroyHandle(Pointer) -> (), [handle], or ());
-    call.none()
 }
 
 fn op_execute<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -4380,55 +1563,11 @@ fn op_infer_shape<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn op_load<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let model = call.get::<Pointer>(0)?;
-    let model_size = call.get::<usize>(1)?;
-    let ret = c_call!(call.waits aclopLoad(Pointer, usize) -> i32, [model, model_size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn op_register_compile_func<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     call.get::<CString>(0)?;
     call.get::<AnyCallable>(1)?;
     let ret = call.unsupported("acl.op.register_compile_func");
-    call.one(&ret)
-}
-
-fn op_set_attr_bool<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let attr = call.get::<Pointer>(0)?;
-    let attr_name = call.get::<CString>(1)?;
-    let attr_value = call.get::<u8>(2)?;
-    let ret = c_call!(call.returns aclopSetAttrBool(Pointer, *const c_char, u8) -> i32, [attr, attr_name.as_ptr(), attr_value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_set_attr_data_type<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let attr = call.get::<Pointer>(0)?;
-    let attr_name = call.get::<CString>(1)?;
-    let attr_value = call.get::<i32>(2)?;
-    let ret = c_call!(call.returns aclopSetAttrDataType(Pointer, *const c_char, i32) -> i32, [attr, attr_name.as_ptr(), attr_value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_set_attr_float<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let attr = call.get::<Pointer>(0)?;
-    let attr_name = call.get::<CString>(1)?;
-    let attr_value = call.get::<f32>(2)?;
-    let ret = c_call!(call.returns aclopSetAttrFloat(Pointer, *const c_char, f32) -> i32, [attr, attr_name.as_ptr(), attr_value], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_set_attr_int<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let attr = call.get::<Pointer>(0)?;
-    let attr_name = call.get::<CString>(1)?;
-    let attr_value = call.get::<i64>(2)?;
-    let ret = c_call!(call.returns aclopSetAttrInt(Pointer, *const c_char, i64) -> i32, [attr, attr_name.as_ptr(), attr_value], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -4470,62 +1609,6 @@ fn op_set_attr_list_string<'py>(call: &Args<'py>) -> Answer<'py> {
     let attr_name = call.get::<CString>(1)?;
     let attr_value = call.get::<TextList>(2)?;
     let ret = c_call!(call.returns aclopSetAttrListString(Pointer, *const c_char, i32, *const *const c_char) -> i32, [attr, attr_name.as_ptr(), saturated(attr_value.count()), attr_value.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_set_attr_string<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let attr = call.get::<Pointer>(0)?;
-    let attr_name = call.get::<CString>(1)?;
-    let attr_value = call.get::<CString>(2)?;
-    let ret = c_call!(call.returns aclopSetAttrString(Pointer, *const c_char, *const c_char) -> i32, [attr, attr_name.as_ptr(), attr_value.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_set_kernel_args<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(5, 5)?;
-    let kernel_desc = call.get::<Pointer>(0)?;
-    let kernel_id = call.get::<CString>(1)?;
-    let block_dim = call.get::<u32>(2)?;
-    let args = call.get::<Pointer>(3)?;
-    let arg_size = call.get::<u32>(4)?;
-    let ret = c_call!(call.returns aclopSetKernelArgs(Pointer, *const c_char, u32, Pointer, u32) -> i32, [kernel_desc, kernel_id.as_ptr(), block_dim, args, arg_size], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_set_max_op_queue_num<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let max_op_num = call.get::<u64>(0)?;
-    let ret = c_call!(call.returns aclopSetMaxOpQueueNum(u64) -> i32, [max_op_num], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_set_model_dir<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let model_dir = call.get::<CString>(0)?;
-    let ret = c_call!(call.returns aclopSetModelDir(*const c_char) -> i32, [model_dir.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_start_dump_args<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let dump_type = call.get::<u32>(0)?;
-    let path = call.get::<CString>(1)?;
-    let ret = c_call!(call.waits aclopStartDumpArgs(u32, *const c_char) -> i32, [dump_type, path.as_ptr()], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_stop_dump_args<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let dump_type = call.get::<u32>(0)?;
-    let ret = c_call!(call.waits aclopStopDumpArgs(u32) -> i32, [dump_type], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn op_unregister_compile_func<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let op_type = call.get::<CString>(0)?;
-    let ret = c_call!(call.waits aclopUnregisterCompileFunc(*const c_char) -> i32, [op_type.as_ptr()], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -4573,214 +1656,19 @@ static OP: Table = Table::new(&[
     END,
 ]);
 
-fn blas_create_handle_for_gemm_ex<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(10, 10)?;
-    let trans_a = call.get::<i32>(0)?;
-    let trans_b = call.get::<i32>(1)?;
-    let trans_c = call.get::<i32>(2)?;
-    let m = call.get::<i32>(3)?;
-    let n = call.get::<i32>(4)?;
-    let k = call.get::<i32>(5)?;
-    let data_type_a = call.get::<i32>(6)?;
-    let data_type_b = call.get::<i32>(7)?;
-    let data_type_c = call.get::<i32>(8)?;
-    let type_ = call.get::<i32>(9)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclblasCreateHandleForGemmEx(i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, *mut Pointer) -> i32, [trans_a, trans_b, trans_c, m, n, k, data_type_a, data_type_b, data_type_c, type_, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn blas_create_handle_for_gemv_ex<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let trans_a = call.get::<i32>(0)?;
-    let m = call.get::<i32>(1)?;
-    let n = call.get::<i32>(2)?;
-    let data_type_a = call.get::<i32>(3)?;
-    let data_type_x = call.get::<i32>(4)?;
-    let data_type_y = call.get::<i32>(5)?;
-    let type_ = call.get::<i32>(6)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclblasCreateHandleForGemvEx(i32, i32, i32, i32, i32, i32, i32, *mut Pointer) -> i32, [trans_a, m, n, data_type_a, data_type_x, data_type_y, type_, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn blas_create_handle_for_hgemm<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let trans_a = call.get::<i32>(0)?;
-    let trans_b = call.get::<i32>(1)?;
-    let trans_c = call.get::<i32>(2)?;
-    let m = call.get::<i32>(3)?;
-    let n = call.get::<i32>(4)?;
-    let k = call.get::<i32>(5)?;
-    let type_ = call.get::<i32>(6)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclblasCreateHandleForHgemm(i32, i32, i32, i32, i32, i32, i32, *mut Pointer) -> i32, [trans_a, trans_b, trans_c, m, n, k, type_, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn blas_create_handle_for_hgemv<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let trans_a = call.get::<i32>(0)?;
-    let m = call.get::<i32>(1)?;
-    let n = call.get::<i32>(2)?;
-    let type_ = call.get::<i32>(3)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclblasCreateHandleForHgemv(i32, i32, i32, i32, *mut Pointer) -> i32, [trans_a, m, n, type_, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn blas_create_handle_for_s8gemm<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(7, 7)?;
-    let trans_a = call.get::<i32>(0)?;
-    let trans_b = call.get::<i32>(1)?;
-    let trans_c = call.get::<i32>(2)?;
-    let m = call.get::<i32>(3)?;
-    let n = call.get::<i32>(4)?;
-    let k = call.get::<i32>(5)?;
-    let type_ = call.get::<i32>(6)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclblasCreateHandleForS8gemm(i32, i32, i32, i32, i32, i32, i32, *mut Pointer) -> i32, [trans_a, trans_b, trans_c, m, n, k, type_, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn blas_create_handle_for_s8gemv<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(4, 4)?;
-    let trans_a = call.get::<i32>(0)?;
-    let m = call.get::<i32>(1)?;
-    let n = call.get::<i32>(2)?;
-    let type_ = call.get::<i32>(3)?;
-    let mut handle = Pointer::default();
-    let ret = c_call!(call.returns aclblasCreateHandleForS8gemv(i32, i32, i32, i32, *mut Pointer) -> i32, [trans_a, m, n, type_, &raw mut handle], or NOT_SUPPORTED);
-    call.many(&[&handle, &ret])
-}
-
-fn blas_gemm_ex<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(19, 19)?;
-    let trans_a = call.get::<i32>(0)?;
-    let trans_b = call.get::<i32>(1)?;
-    let trans_c = call.get::<i32>(2)?;
-    let m = call.get::<i32>(3)?;
-    let n = call.get::<i32>(4)?;
-    let k = call.get::<i32>(5)?;
-    let alpha = call.get::<Pointer>(6)?;
-    let matrix_a = call.get::<Pointer>(7)?;
-    let lda = call.get::<i32>(8)?;
-    let data_type_a = call.get::<i32>(9)?;
-    let matrix_b = call.get::<Pointer>(10)?;
-    let ldb = call.get::<i32>(11)?;
-    let data_type_b = call.get::<i32>(12)?;
-    let beta = call.get::<Pointer>(13)?;
-    let matrix_c = call.get::<Pointer>(14)?;
-    let ldc = call.get::<i32>(15)?;
-    let data_type_c = call.get::<i32>(16)?;
-    let type_ = call.get::<i32>(17)?;
-    let stream = call.get::<Pointer>(18)?;
-    let ret = c_call!(call.waits aclblasGemmEx(i32, i32, i32, i32, i32, i32, Pointer, Pointer, i32, i32, Pointer, i32, i32, Pointer, Pointer, i32, i32, i32, Pointer) -> i32, [trans_a, trans_b, trans_c, m, n, k, alpha, matrix_a, lda, data_type_a, matrix_b, ldb, data_type_b, beta, matrix_c, ldc, data_type_c, type_, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn blas_gemv_ex<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(16, 16)?;
-    let trans_a = call.get::<i32>(0)?;
-    let m = call.get::<i32>(1)?;
-    let n = call.get::<i32>(2)?;
-    let alpha = call.get::<Pointer>(3)?;
-    let a = call.get::<Pointer>(4)?;
-    let lda = call.get::<i32>(5)?;
-    let data_type_a = call.get::<i32>(6)?;
-    let x = call.get::<Pointer>(7)?;
-    let incx = call.get::<i32>(8)?;
-    let data_type_x = call.get::<i32>(9)?;
-    let beta = call.get::<Pointer>(10)?;
-    let y = call.get::<Pointer>(11)?;
-    let incy = call.get::<i32>(12)?;
-    let data_type_y = call.get::<i32>(13)?;
-    let type_ = call.get::<i32>(14)?;
-    let stream = call.get::<Pointer>(15)?;
-    let ret = c_call!(call.waits aclblasGemvEx(i32, i32, i32, Pointer, Pointer, i32, i32, Pointer, i32, i32, Pointer, Pointer, i32, i32, i32, Pointer) -> i32, [trans_a, m, n, alpha, a, lda, data_type_a, x, incx, data_type_x, beta, y, incy, data_type_y, type_, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn blas_hgemm<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(16, 16)?;
-    let trans_a = call.get::<i32>(0)?;
-    let trans_b = call.get::<i32>(1)?;
-    let trans_c = call.get::<i32>(2)?;
-    let m = call.get::<i32>(3)?;
-    let n = call.get::<i32>(4)?;
-    let k = call.get::<i32>(5)?;
-    let alpha = call.get::<Pointer>(6)?;
-    let matrix_a = call.get::<Pointer>(7)?;
-    let lda = call.get::<i32>(8)?;
-    let matrix_b = call.get::<Pointer>(9)?;
-    let ldb = call.get::<i32>(10)?;
-    let beta = call.get::<Pointer>(11)?;
-    let matrix_c = call.get::<Pointer>(12)?;
-    let ldc = call.get::<i32>(13)?;
-    let type_ = call.get::<i32>(14)?;
-    let stream = call.get::<Pointer>(15)?;
-    let ret = c_call!(call.waits aclblasHgemm(i32, i32, i32, i32, i32, i32, Pointer, Pointer, i32, Pointer, i32, Pointer, Pointer, i32, i32, Pointer) -> i32, [trans_a, trans_b, trans_c, m, n, k, alpha, matrix_a, lda, matrix_b, ldb, beta, matrix_c, ldc, type_, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn blas_hgemv<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(13, 13)?;
-    let trans_a = call.get::<i32>(0)?;
-    let m = call.get::<i32>(1)?;
-    let n = call.get::<i32>(2)?;
-    let alpha = call.get::<Pointer>(3)?;
-    let a = call.get::<Pointer>(4)?;
-    let lda = call.get::<i32>(5)?;
-    let x = call.get::<Pointer>(6)?;
-    let incx = call.get::<i32>(7)?;
-    let beta = call.get::<Pointer>(8)?;
-    let y = call.get::<Pointer>(9)?;
-    let incy = call.get::<i32>(10)?;
-    let type_ = call.get::<i32>(11)?;
-    let stream = call.get::<Pointer>(12)?;
-    let ret = c_call!(call.waits aclblasHgemv(i32, i32, i32, Pointer, Pointer, i32, Pointer, i32, Pointer, Pointer, i32, i32, Pointer) -> i32, [trans_a, m, n, alpha, a, lda, x, incx, beta, y, incy, type_, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn blas_s8gemm<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(16, 16)?;
-    let trans_a = call.get::<i32>(0)?;
-    let trans_b = call.get::<i32>(1)?;
-    let trans_c = call.get::<i32>(2)?;
-    let m = call.get::<i32>(3)?;
-    let n = call.get::<i32>(4)?;
-    let k = call.get::<i32>(5)?;
-    let alpha = call.get::<Pointer>(6)?;
-    let matrix_a = call.get::<Pointer>(7)?;
-    let lda = call.get::<i32>(8)?;
-    let matrix_b = call.get::<Pointer>(9)?;
-    let ldb = call.get::<i32>(10)?;
-    let beta = call.get::<Pointer>(11)?;
-    let matrix_c = call.get::<Pointer>(12)?;
-    let ldc = call.get::<i32>(13)?;
-    let type_ = call.get::<i32>(14)?;
-    let stream = call.get::<Pointer>(15)?;
-    let ret = c_call!(call.waits aclblasS8gemm(i32, i32, i32, i32, i32, i32, Pointer, Pointer, i32, Pointer, i32, Pointer, Pointer, i32, i32, Pointer) -> i32, [trans_a, trans_b, trans_c, m, n, k, alpha, matrix_a, lda, matrix_b, ldb, beta, matrix_c, ldc, type_, stream], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn blas_s8gemv<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(13, 13)?;
-    let trans_a = call.get::<i32>(0)?;
-    let m = call.get::<i32>(1)?;
-    let n = call.get::<i32>(2)?;
-    let alpha = call.get::<Pointer>(3)?;
-    let a = call.get::<Pointer>(4)?;
-    let lda = call.get::<i32>(5)?;
-    let x = call.get::<Pointer>(6)?;
-    let incx = call.get::<i32>(7)?;
-    let beta = call.get::<Pointer>(8)?;
-    let y = call.get::<Pointer>(9)?;
-    let incy = call.get::<i32>(10)?;
-    let type_ = call.get::<i32>(11)?;
-    let stream = call.get::<Pointer>(12)?;
-    let ret = c_call!(call.waits aclblasS8gemv(i32, i32, i32, Pointer, Pointer, i32, Pointer, i32, Pointer, Pointer, i32, i32, Pointer) -> i32, [trans_a, m, n, alpha, a, lda, x, incx, beta, y, incy, type_, stream], or NOT_SUPPORTED);
-    call.one(&ret)
+wrappers! {
+    blas_create_handle_for_gemm_ex = returns aclblasCreateHandleForGemmEx [] (trans_a: i32, trans_b: i32, trans_c: i32, m: i32, n: i32, k: i32, data_type_a: i32, data_type_b: i32, data_type_c: i32, type_: i32) [handle: Pointer] status;
+    blas_create_handle_for_gemv_ex = returns aclblasCreateHandleForGemvEx [] (trans_a: i32, m: i32, n: i32, data_type_a: i32, data_type_x: i32, data_type_y: i32, type_: i32) [handle: Pointer] status;
+    blas_create_handle_for_hgemm = returns aclblasCreateHandleForHgemm [] (trans_a: i32, trans_b: i32, trans_c: i32, m: i32, n: i32, k: i32, type_: i32) [handle: Pointer] status;
+    blas_create_handle_for_hgemv = returns aclblasCreateHandleForHgemv [] (trans_a: i32, m: i32, n: i32, type_: i32) [handle: Pointer] status;
+    blas_create_handle_for_s8gemm = returns aclblasCreateHandleForS8gemm [] (trans_a: i32, trans_b: i32, trans_c: i32, m: i32, n: i32, k: i32, type_: i32) [handle: Pointer] status;
+    blas_create_handle_for_s8gemv = returns aclblasCreateHandleForS8gemv [] (trans_a: i32, m: i32, n: i32, type_: i32) [handle: Pointer] status;
+    blas_gemm_ex = waits aclblasGemmEx [] (trans_a: i32, trans_b: i32, trans_c: i32, m: i32, n: i32, k: i32, alpha: Pointer, matrix_a: Pointer, lda: i32, data_type_a: i32, matrix_b: Pointer, ldb: i32, data_type_b: i32, beta: Pointer, matrix_c: Pointer, ldc: i32, data_type_c: i32, type_: i32, stream: Pointer) [] status;
+    blas_gemv_ex = waits aclblasGemvEx [] (trans_a: i32, m: i32, n: i32, alpha: Pointer, a: Pointer, lda: i32, data_type_a: i32, x: Pointer, incx: i32, data_type_x: i32, beta: Pointer, y: Pointer, incy: i32, data_type_y: i32, type_: i32, stream: Pointer) [] status;
+    blas_hgemm = waits aclblasHgemm [] (trans_a: i32, trans_b: i32, trans_c: i32, m: i32, n: i32, k: i32, alpha: Pointer, matrix_a: Pointer, lda: i32, matrix_b: Pointer, ldb: i32, beta: Pointer, matrix_c: Pointer, ldc: i32, type_: i32, stream: Pointer) [] status;
+    blas_hgemv = waits aclblasHgemv [] (trans_a: i32, m: i32, n: i32, alpha: Pointer, a: Pointer, lda: i32, x: Pointer, incx: i32, beta: Pointer, y: Pointer, incy: i32, type_: i32, stream: Pointer) [] status;
+    blas_s8gemm = waits aclblasS8gemm [] (trans_a: i32, trans_b: i32, trans_c: i32, m: i32, n: i32, k: i32, alpha: Pointer, matrix_a: Pointer, lda: i32, matrix_b: Pointer, ldb: i32, beta: Pointer, matrix_c: Pointer, ldc: i32, type_: i32, stream: Pointer) [] status;
+    blas_s8gemv = waits aclblasS8gemv [] (trans_a: i32, m: i32, n: i32, alpha: Pointer, a: Pointer, lda: i32, x: Pointer, incx: i32, beta: Pointer, y: Pointer, incy: i32, type_: i32, stream: Pointer) [] status;
 }
 
 static BLAS: Table = Table::new(&[
@@ -4799,6 +1687,9 @@ static BLAS: Table = Table::new(&[
     END,
 ]);
 
+wrappers! {
+}
+
 static UTIL: Table = Table::new(&[
     method!(c"bytes_to_ptr", manual::util_bytes_to_ptr, c"acl.util.bytes_to_ptr args parse failed", c"bytes_to_ptr($module, data, /)\n--\n\nThe address of the object itself: no copy, and no reference is kept. ValueError for anything but bytes.\n\nReturns int."),
     method!(c"numpy_contiguous_to_ptr", manual::util_numpy_contiguous_to_ptr, c"acl.util.numpy_contiguous_to_ptr args parse failed", c"numpy_contiguous_to_ptr($module, data, /)\n--\n\nDeprecated. Keep the second value alive as long as the address is used. ValueError for anything but an array.\n\nReturns tuple[int, Any]."),
@@ -4810,6 +1701,25 @@ static UTIL: Table = Table::new(&[
     END,
 ]);
 
+wrappers! {
+    prof_create_stamp = returns aclprofCreateStamp [] () [] value(Pointer);
+    prof_create_subscribe_config = waits aclprofCreateSubscribeConfig [] (time_info_switch: i8, aicore_metrics: i32, fd: Pointer) [] value(Pointer);
+    prof_destroy_config = returns aclprofDestroyConfig [] (config: Pointer) [] status;
+    prof_destroy_stamp = returns aclprofDestroyStamp [] (stamp: Pointer) [] nothing;
+    prof_destroy_subscribe_config = waits aclprofDestroySubscribeConfig [] (subscribe_config: Pointer) [] status;
+    prof_finalize = waits aclprofFinalize [] () [] status;
+    prof_get_op_desc_size = returns aclprofGetOpDescSize [op_desc_size: usize] () [] status;
+    prof_get_op_num = returns aclprofGetOpNum [] (op_info: Pointer, op_info_len: usize) [op_num: u32] status;
+    prof_mark = returns aclprofMark [] (stamp: Pointer) [] status;
+    prof_model_subscribe = waits aclprofModelSubscribe [] (model_id: u32, subscribe_config: Pointer) [] status;
+    prof_model_unsubscribe = waits aclprofModelUnSubscribe [] (model_id: u32) [] status;
+    prof_pop = returns aclprofPop [] () [] status;
+    prof_push = returns aclprofPush [] (stamp: Pointer) [] status;
+    prof_set_stamp_trace_message = returns aclprofSetStampTraceMessage [] (stamp: Pointer, msg: Pointer, msg_len: u32) [] status;
+    prof_start = waits aclprofStart [] (config: Pointer) [] status;
+    prof_stop = waits aclprofStop [] (config: Pointer) [] status;
+}
+
 fn prof_create_config<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(4, 4)?;
     let device_list = call.get::<Vec<u32>>(0)?;
@@ -4818,52 +1728,6 @@ fn prof_create_config<'py>(call: &Args<'py>) -> Answer<'py> {
     let data_type_config = call.get::<u64>(3)?;
     let ret = c_call!(call.returns aclprofCreateConfig(*const u32, u32, i32, Pointer, u64) -> Pointer, [device_list.as_ptr(), saturated(device_list.count()), aicore_metrics, aicore_events, data_type_config], or Default::default());
     call.one(&ret)
-}
-
-fn prof_create_stamp<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclprofCreateStamp() -> Pointer, [], or Default::default());
-    call.one(&ret)
-}
-
-fn prof_create_subscribe_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let time_info_switch = call.get::<i8>(0)?;
-    let aicore_metrics = call.get::<i32>(1)?;
-    let fd = call.get::<Pointer>(2)?;
-    let ret = c_call!(call.waits aclprofCreateSubscribeConfig(i8, i32, Pointer) -> Pointer, [time_info_switch, aicore_metrics, fd], or Default::default());
-    call.one(&ret)
-}
-
-fn prof_destroy_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclprofDestroyConfig(Pointer) -> i32, [config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_destroy_stamp<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stamp = call.get::<Pointer>(0)?;
-    c_call!(call.returns aclprofDestroyStamp(Pointer) -> (), [stamp], or ());
-    call.none()
-}
-
-fn prof_destroy_subscribe_config<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let subscribe_config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclprofDestroySubscribeConfig(Pointer) -> i32, [subscribe_config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_finalize<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.waits aclprofFinalize() -> i32, [], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_get_op_desc_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    let mut op_desc_size = usize::default();
-    let ret = c_call!(call.returns aclprofGetOpDescSize(*mut usize) -> i32, [&raw mut op_desc_size], or NOT_SUPPORTED);
-    call.many(&[&op_desc_size, &ret])
 }
 
 fn prof_get_op_name<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -4879,15 +1743,6 @@ fn prof_get_op_name<'py>(call: &Args<'py>) -> Answer<'py> {
         c_call!(call.returns aclprofGetOpName(Pointer, usize, u32, Pointer, usize) -> i32, [op_info, op_info_len, index, op_name.pointer(), op_name_len], or NOT_SUPPORTED)
     };
     call.many(&[&op_name.text(ret), &ret])
-}
-
-fn prof_get_op_num<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let op_info = call.get::<Pointer>(0)?;
-    let op_info_len = call.get::<usize>(1)?;
-    let mut op_num = u32::default();
-    let ret = c_call!(call.returns aclprofGetOpNum(Pointer, usize, *mut u32) -> i32, [op_info, op_info_len, &raw mut op_num], or NOT_SUPPORTED);
-    call.many(&[&op_num, &ret])
 }
 
 fn prof_get_op_type<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -4912,68 +1767,11 @@ fn prof_init<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn prof_mark<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stamp = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclprofMark(Pointer) -> i32, [stamp], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_model_subscribe<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let model_id = call.get::<u32>(0)?;
-    let subscribe_config = call.get::<Pointer>(1)?;
-    let ret = c_call!(call.waits aclprofModelSubscribe(u32, Pointer) -> i32, [model_id, subscribe_config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_model_unsubscribe<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let model_id = call.get::<u32>(0)?;
-    let ret = c_call!(call.waits aclprofModelUnSubscribe(u32) -> i32, [model_id], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_pop<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns aclprofPop() -> i32, [], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_push<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let stamp = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.returns aclprofPush(Pointer) -> i32, [stamp], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
 fn prof_set_config<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let config_type = call.get::<i32>(0)?;
     let config = call.get::<CString>(1)?;
     let ret = c_call!(call.returns aclprofSetConfig(i32, *const c_char, usize) -> i32, [config_type, config.as_ptr(), saturated(config.count())], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_set_stamp_trace_message<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let stamp = call.get::<Pointer>(0)?;
-    let msg = call.get::<Pointer>(1)?;
-    let msg_len = call.get::<u32>(2)?;
-    let ret = c_call!(call.returns aclprofSetStampTraceMessage(Pointer, Pointer, u32) -> i32, [stamp, msg, msg_len], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_start<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclprofStart(Pointer) -> i32, [config], or NOT_SUPPORTED);
-    call.one(&ret)
-}
-
-fn prof_stop<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let config = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclprofStop(Pointer) -> i32, [config], or NOT_SUPPORTED);
     call.one(&ret)
 }
 
@@ -5004,11 +1802,28 @@ static PROF: Table = Table::new(&[
     END,
 ]);
 
-fn himpi_dvpp_free<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let addr = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits hi_mpi_dvpp_free(Pointer) -> i32, [addr], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
+wrappers! {
+    himpi_dvpp_free = waits hi_mpi_dvpp_free [] (addr: Pointer) [] media_status;
+    himpi_pngd_destroy_chn = waits hi_mpi_pngd_destroy_chn [] (chn: i32) [] media_status;
+    himpi_sys_close_epoll = returns hi_mpi_sys_close_epoll [] (epoll_fd: i32) [] media_status;
+    himpi_sys_create_epoll = returns hi_mpi_sys_create_epoll [] (size: i32) [epoll_fd: i32] media_status;
+    himpi_sys_exit = returns hi_mpi_sys_exit [] () [] media_status;
+    himpi_sys_init = returns hi_mpi_sys_init [] () [] media_status;
+    himpi_vdec_destroy_chn = waits hi_mpi_vdec_destroy_chn [] (chn: i32) [] media_status;
+    himpi_vdec_get_fd = returns hi_mpi_vdec_get_fd [] (chn: i32) [] value(i32);
+    himpi_vdec_get_tmv_buf_size = returns hi_vdec_get_tmv_buf_size [] (type_: u32, width: u32, height: u32) [] value(u32);
+    himpi_vdec_reset_chn = waits hi_mpi_vdec_reset_chn [] (chn: i32) [] media_status;
+    himpi_vdec_start_recv_stream = returns hi_mpi_vdec_start_recv_stream [] (chn: i32) [] media_status;
+    himpi_vdec_stop_recv_stream = returns hi_mpi_vdec_stop_recv_stream [] (chn: i32) [] media_status;
+    himpi_venc_close_fd = returns hi_mpi_venc_close_fd [] (chn: i32) [] media_status;
+    himpi_venc_destroy_chn = waits hi_mpi_venc_destroy_chn [] (chn: i32) [] media_status;
+    himpi_venc_get_fd = returns hi_mpi_venc_get_fd [] (chn: i32) [] value(i32);
+    himpi_venc_get_scene_mode = returns hi_mpi_venc_get_scene_mode [] (chn: i32) [scene_mode: u32] media_status;
+    himpi_venc_request_idr = returns hi_mpi_venc_request_idr [] (chn: i32, instant: u32) [] media_status;
+    himpi_venc_set_scene_mode = returns hi_mpi_venc_set_scene_mode [] (chn: i32, scene_mode: u32) [] media_status;
+    himpi_venc_stop_chn = returns hi_mpi_venc_stop_chn [] (chn: i32) [] media_status;
+    himpi_vpc_destroy_chn = waits hi_mpi_vpc_destroy_chn [] (chn: i32) [] media_status;
+    himpi_vpc_get_process_result = waits hi_mpi_vpc_get_process_result [] (chn: i32, task_id: u32, milli_sec: i32) [] media_status;
 }
 
 fn himpi_dvpp_get_image_info<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5045,13 +1860,6 @@ fn himpi_pngd_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&media_code(ret))
 }
 
-fn himpi_pngd_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits hi_mpi_pngd_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
 fn himpi_pngd_get_image_data<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let chn = call.get::<i32>(0)?;
@@ -5072,21 +1880,6 @@ fn himpi_pngd_send_stream<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&media_code(ret))
 }
 
-fn himpi_sys_close_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let epoll_fd = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns hi_mpi_sys_close_epoll(i32) -> i32, [epoll_fd], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_sys_create_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let size = call.get::<i32>(0)?;
-    let mut epoll_fd = i32::default();
-    let ret = c_call!(call.returns hi_mpi_sys_create_epoll(i32, *mut i32) -> i32, [size, &raw mut epoll_fd], or NOT_SUPPORTED);
-    call.many(&[&epoll_fd, &media_code(ret)])
-}
-
 fn himpi_sys_ctl_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(4, 4)?;
     let epoll_fd = call.get::<i32>(0)?;
@@ -5094,11 +1887,6 @@ fn himpi_sys_ctl_epoll<'py>(call: &Args<'py>) -> Answer<'py> {
     let fd = call.get::<i32>(2)?;
     let event = Structure::parse(&call.object(3)?, &HI_DVPP_EPOLL_EVENT)?;
     let ret = c_call!(call.returns hi_mpi_sys_ctl_epoll(i32, i32, i32, Pointer) -> i32, [epoll_fd, operation, fd, event.pointer()], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_sys_exit<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns hi_mpi_sys_exit() -> i32, [], or NOT_SUPPORTED);
     call.one(&media_code(ret))
 }
 
@@ -5115,11 +1903,6 @@ fn himpi_sys_get_image_align_info<'py>(call: &Args<'py>) -> Answer<'py> {
         c_call!(call.returns hi_mpi_sys_get_image_align_info(*const u32, u32, Pointer, Pointer) -> i32, [mod_type.as_ptr(), mod_num, img_base_info.pointer(), img_align_info.pointer_mut()], or NOT_SUPPORTED)
     };
     call.many(&[&img_align_info.described(ret), &media_code(ret)])
-}
-
-fn himpi_sys_init<'py>(call: &Args<'py>) -> Answer<'py> {
-    let ret = c_call!(call.returns hi_mpi_sys_init() -> i32, [], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
 }
 
 fn himpi_sys_set_chn_csc_matrix<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5140,13 +1923,6 @@ fn himpi_vdec_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&media_code(ret))
 }
 
-fn himpi_vdec_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits hi_mpi_vdec_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
 fn himpi_vdec_get_chn_attr<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let chn = call.get::<i32>(0)?;
@@ -5161,13 +1937,6 @@ fn himpi_vdec_get_chn_param<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut chn_param = Structure::zeroed(&HI_VDEC_CHN_PARAM);
     let ret = c_call!(call.returns hi_mpi_vdec_get_chn_param(i32, Pointer) -> i32, [chn, chn_param.pointer_mut()], or NOT_SUPPORTED);
     call.many(&[&chn_param.described(ret), &media_code(ret)])
-}
-
-fn himpi_vdec_get_fd<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns hi_mpi_vdec_get_fd(i32) -> i32, [chn], or Default::default());
-    call.one(&ret)
 }
 
 fn himpi_vdec_get_frame<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5198,15 +1967,6 @@ fn himpi_vdec_get_pic_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&ret)
 }
 
-fn himpi_vdec_get_tmv_buf_size<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let type_ = call.get::<u32>(0)?;
-    let width = call.get::<u32>(1)?;
-    let height = call.get::<u32>(2)?;
-    let ret = c_call!(call.returns hi_vdec_get_tmv_buf_size(u32, u32, u32) -> u32, [type_, width, height], or Default::default());
-    call.one(&ret)
-}
-
 fn himpi_vdec_query_status<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let chn = call.get::<i32>(0)?;
@@ -5220,13 +1980,6 @@ fn himpi_vdec_release_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let chn = call.get::<i32>(0)?;
     let frame_info = Structure::parse(&call.object(1)?, &HI_VIDEO_FRAME_INFO)?;
     let ret = c_call!(call.returns hi_mpi_vdec_release_frame(i32, Pointer) -> i32, [chn, frame_info.pointer()], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_vdec_reset_chn<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits hi_mpi_vdec_reset_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
     call.one(&media_code(ret))
 }
 
@@ -5248,39 +2001,11 @@ fn himpi_vdec_set_chn_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&media_code(ret))
 }
 
-fn himpi_vdec_start_recv_stream<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns hi_mpi_vdec_start_recv_stream(i32) -> i32, [chn], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_vdec_stop_recv_stream<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns hi_mpi_vdec_stop_recv_stream(i32) -> i32, [chn], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_venc_close_fd<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns hi_mpi_venc_close_fd(i32) -> i32, [chn], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
 fn himpi_venc_create_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let chn = call.get::<i32>(0)?;
     let attr = Structure::parse(&call.object(1)?, &HI_VENC_CHN_ATTR)?;
     let ret = c_call!(call.returns hi_mpi_venc_create_chn(i32, Pointer) -> i32, [chn, attr.pointer()], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_venc_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits hi_mpi_venc_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
     call.one(&media_code(ret))
 }
 
@@ -5298,13 +2023,6 @@ fn himpi_venc_get_chn_param<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut chn_param = Structure::zeroed(&HI_VENC_CHN_PARAM);
     let ret = c_call!(call.returns hi_mpi_venc_get_chn_param(i32, Pointer) -> i32, [chn, chn_param.pointer_mut()], or NOT_SUPPORTED);
     call.many(&[&chn_param.described(ret), &media_code(ret)])
-}
-
-fn himpi_venc_get_fd<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns hi_mpi_venc_get_fd(i32) -> i32, [chn], or Default::default());
-    call.one(&ret)
 }
 
 fn himpi_venc_get_h264_vui<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5347,14 +2065,6 @@ fn himpi_venc_get_mod_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&mod_param.described(ret), &media_code(ret)])
 }
 
-fn himpi_venc_get_scene_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let mut scene_mode = u32::default();
-    let ret = c_call!(call.returns hi_mpi_venc_get_scene_mode(i32, *mut u32) -> i32, [chn, &raw mut scene_mode], or NOT_SUPPORTED);
-    call.many(&[&scene_mode, &media_code(ret)])
-}
-
 fn himpi_venc_get_stream<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(3, 3)?;
     let chn = call.get::<i32>(0)?;
@@ -5377,14 +2087,6 @@ fn himpi_venc_release_stream<'py>(call: &Args<'py>) -> Answer<'py> {
     let chn = call.get::<i32>(0)?;
     let stream = Structure::parse(&call.object(1)?, &HI_VENC_STREAM)?;
     let ret = c_call!(call.returns hi_mpi_venc_release_stream(i32, Pointer) -> i32, [chn, stream.pointer()], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_venc_request_idr<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let chn = call.get::<i32>(0)?;
-    let instant = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns hi_mpi_venc_request_idr(i32, u32) -> i32, [chn, instant], or NOT_SUPPORTED);
     call.one(&media_code(ret))
 }
 
@@ -5462,26 +2164,11 @@ fn himpi_venc_set_rc_param<'py>(call: &Args<'py>) -> Answer<'py> {
     call.one(&media_code(ret))
 }
 
-fn himpi_venc_set_scene_mode<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(2, 2)?;
-    let chn = call.get::<i32>(0)?;
-    let scene_mode = call.get::<u32>(1)?;
-    let ret = c_call!(call.returns hi_mpi_venc_set_scene_mode(i32, u32) -> i32, [chn, scene_mode], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
 fn himpi_venc_start_chn<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(2, 2)?;
     let chn = call.get::<i32>(0)?;
     let recv_param = Structure::parse(&call.object(1)?, &HI_VENC_START_PARAM)?;
     let ret = c_call!(call.returns hi_mpi_venc_start_chn(i32, Pointer) -> i32, [chn, recv_param.pointer()], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
-fn himpi_venc_stop_chn<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.returns hi_mpi_venc_stop_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
     call.one(&media_code(ret))
 }
 
@@ -5643,13 +2330,6 @@ fn himpi_vpc_crop_resize_paste<'py>(call: &Args<'py>) -> Answer<'py> {
     call.many(&[&task_id, &media_code(ret)])
 }
 
-fn himpi_vpc_destroy_chn<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let chn = call.get::<i32>(0)?;
-    let ret = c_call!(call.waits hi_mpi_vpc_destroy_chn(i32) -> i32, [chn], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
-}
-
 fn himpi_vpc_equalize_hist<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(5, 5)?;
     let chn = call.get::<i32>(0)?;
@@ -5660,15 +2340,6 @@ fn himpi_vpc_equalize_hist<'py>(call: &Args<'py>) -> Answer<'py> {
     let mut task_id = u32::default();
     let ret = c_call!(call.waits hi_mpi_vpc_equalize_hist(i32, Pointer, Pointer, Pointer, *mut u32, i32) -> i32, [chn, source_pic.pointer(), dest_pic.pointer(), lut_remap, &raw mut task_id, milli_sec], or NOT_SUPPORTED);
     call.many(&[&task_id, &media_code(ret)])
-}
-
-fn himpi_vpc_get_process_result<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(3, 3)?;
-    let chn = call.get::<i32>(0)?;
-    let task_id = call.get::<u32>(1)?;
-    let milli_sec = call.get::<i32>(2)?;
-    let ret = c_call!(call.waits hi_mpi_vpc_get_process_result(i32, u32, i32) -> i32, [chn, task_id, milli_sec], or NOT_SUPPORTED);
-    call.one(&media_code(ret))
 }
 
 fn himpi_vpc_pyrdown<'py>(call: &Args<'py>) -> Answer<'py> {
@@ -5805,18 +2476,9 @@ static HIMPI: Table = Table::new(&[
     END,
 ]);
 
-fn fv_create_init_para<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let fs_num = call.get::<u64>(0)?;
-    let ret = c_call!(call.waits aclfvCreateInitPara(u64) -> Pointer, [fs_num], or Default::default());
-    call.one(&ret)
-}
-
-fn fv_init<'py>(call: &Args<'py>) -> Answer<'py> {
-    call.expect(1, 1)?;
-    let init_para = call.get::<Pointer>(0)?;
-    let ret = c_call!(call.waits aclfvInit(Pointer) -> i32, [init_para], or NOT_SUPPORTED);
-    call.one(&ret)
+wrappers! {
+    fv_create_init_para = waits aclfvCreateInitPara [] (fs_num: u64) [] value(Pointer);
+    fv_init = waits aclfvInit [] (init_para: Pointer) [] status;
 }
 
 static FV: Table = Table::new(&[
@@ -5825,1136 +2487,197 @@ static FV: Table = Table::new(&[
     END,
 ]);
 
-pub(super) static HI_DVPP_EPOLL_EVENT: Layout = Layout {
-    size: 16,
-    fields: &[
-        Field { name: "events", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "data", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
-    ],
-};
-
-pub(super) static HI_IMG_ALIGN_INFO: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "width_stride", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height_stride", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "img_buf_size", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "reserved", offset: 16, kind: Kind::Array(&Kind::Unsigned(8), 8, 2), when: When::Always },
-    ],
-};
-
-pub(super) static HI_IMG_BASE_INFO: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pixel_format", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "reserved", offset: 16, kind: Kind::Array(&Kind::Unsigned(8), 8, 2), when: When::Always },
-    ],
-};
-
-pub(super) static HI_IMG_INFO: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "width_stride", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height_stride", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "img_buf_size", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pixel_format", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "png_pixel_format", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "reserved", offset: 24, kind: Kind::Array(&Kind::Unsigned(4), 4, 4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_IMG_STREAM: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "addr", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "len", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pts", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "reserved", offset: 32, kind: Kind::Array(&Kind::Signed(4), 4, 2), when: When::Always },
-    ],
-};
-
-pub(super) static HI_PIC_BUF_ATTR: Layout = Layout {
-    size: 24,
-    fields: &[
-        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "align", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "bit_width", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pixel_format", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "compress_mode", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_PIC_INFO: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "picture_address", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "picture_buffer_size", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_width", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_height", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_width_stride", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_height_stride", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_format", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_PNGD_CHN_ATTR: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "stream_que_cnt", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "reserved", offset: 8, kind: Kind::Array(&Kind::Unsigned(8), 8, 4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_ROTATE_PARAM: Layout = Layout {
-    size: 72,
-    fields: &[
-        Field { name: "src", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
-        Field { name: "dst", offset: 32, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
-        Field { name: "angle", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_PIC_INFO: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "picture_address", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "picture_buffer_size", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_width", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_height", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_width_stride", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_height_stride", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "picture_format", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_CHN_ATTR: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pic_width", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pic_height", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stream_buf_size", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "frame_buf_size", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "frame_buf_cnt", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "video_attr", offset: 28, kind: Kind::Structure(&HI_VDEC_VIDEO_ATTR), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_VIDEO_ATTR: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "ref_frame_num", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "temporal_mvp_en", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "tmv_buf_size", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_CHN_PARAM: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "display_frame_num", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "video_param", offset: 8, kind: Kind::Structure(&HI_VDEC_VIDEO_PARAM), when: When::Equal(0, 96) },
-        Field { name: "pic_param", offset: 8, kind: Kind::Structure(&HI_VDEC_PIC_PARAM), when: When::Equal(0, 26) },
-    ],
-};
-
-pub(super) static HI_VDEC_PIC_PARAM: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "pixel_format", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "alpha", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_VIDEO_PARAM: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "composite_dec_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "slice_input_en", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "err_threshold", offset: 8, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "dec_mode", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "out_order", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "compress_mode", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "video_format", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "quick_mark_mode", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_CHN_STATUS: Layout = Layout {
-    size: 80,
-    fields: &[
-        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_stream_bytes", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_stream_frames", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_decoded_frames", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "is_started", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "recv_stream_frames", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dec_stream_frames", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dec_err", offset: 28, kind: Kind::Structure(&HI_VDEC_DEC_ERR), when: When::Always },
-        Field { name: "width", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 68, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "latest_frame_pts", offset: 72, kind: Kind::Unsigned(8), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_DEC_ERR: Layout = Layout {
-    size: 36,
-    fields: &[
-        Field { name: "set_pic_size_err", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "set_protocol_num_err", offset: 4, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "set_ref_num_err", offset: 8, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "set_pic_buf_size_err", offset: 12, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "format_err", offset: 16, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "stream_unsupport", offset: 20, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "pack_err", offset: 24, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "stream_size_over", offset: 28, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "stream_not_release", offset: 32, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_PIC_INFO: Layout = Layout {
-    size: 48,
-    fields: &[
-        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "width_stride", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height_stride", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pixel_format", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "vir_addr", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "buffer_size", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "offset_top", offset: 36, kind: Kind::Signed(2), when: When::Always },
-        Field { name: "offset_bottom", offset: 38, kind: Kind::Signed(2), when: When::Always },
-        Field { name: "offset_left", offset: 40, kind: Kind::Signed(2), when: When::Always },
-        Field { name: "offset_right", offset: 42, kind: Kind::Signed(2), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_STREAM: Layout = Layout {
-    size: 48,
-    fields: &[
-        Field { name: "end_of_frame", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "end_of_stream", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "need_display", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pts", offset: 16, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "private_data", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "len", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "addr", offset: 40, kind: Kind::Unsigned(8), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_SUPPLEMENT_INFO: Layout = Layout {
-    size: 16,
-    fields: &[
-        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "video_supplement_info", offset: 4, kind: Kind::Structure(&HI_VDEC_VIDEO_SUPPLEMENT_INFO), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VDEC_VIDEO_SUPPLEMENT_INFO: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "frame_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "err_rate", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "poc", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_CHN_ATTR: Layout = Layout {
-    size: 116,
-    fields: &[
-        Field { name: "venc_attr", offset: 0, kind: Kind::Structure(&HI_VENC_ATTR), when: When::Always },
-        Field { name: "rc_attr", offset: 60, kind: Kind::Structure(&HI_VENC_RC_ATTR), when: When::Always },
-        Field { name: "gop_attr", offset: 100, kind: Kind::Structure(&HI_VENC_GOP_ATTR), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_GOP_ATTR: Layout = Layout {
-    size: 16,
-    fields: &[
-        Field { name: "gop_mode", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "normal_p", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_NORMAL_P), when: When::Equal(0, 0) },
-        Field { name: "dual_p", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_DUAL_P), when: When::Equal(0, 1) },
-        Field { name: "smart_p", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_SMART_P), when: When::Equal(0, 2) },
-        Field { name: "bipred_b", offset: 4, kind: Kind::Structure(&HI_VENC_GOP_BIPRED_B), when: When::Equal(0, 4) },
-    ],
-};
-
-pub(super) static HI_VENC_GOP_BIPRED_B: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "b_frame_num", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "b_qp_delta", offset: 4, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "ip_qp_delta", offset: 8, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_GOP_SMART_P: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "bg_interval", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "bg_qp_delta", offset: 4, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "vi_qp_delta", offset: 8, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_GOP_DUAL_P: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "sp_interval", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "sp_qp_delta", offset: 4, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "ip_qp_delta", offset: 8, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_GOP_NORMAL_P: Layout = Layout {
-    size: 4,
-    fields: &[
-        Field { name: "ip_qp_delta", offset: 0, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_RC_ATTR: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "rc_mode", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "h264_cbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_CBR), when: When::Equal(0, 1) },
-        Field { name: "h264_vbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_VBR), when: When::Equal(0, 2) },
-        Field { name: "h264_avbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_AVBR), when: When::Equal(0, 3) },
-        Field { name: "h264_qvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_QVBR), when: When::Equal(0, 4) },
-        Field { name: "h264_cvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H264_CVBR), when: When::Equal(0, 5) },
-        Field { name: "h264_fixqp", offset: 4, kind: Kind::Structure(&HI_VENC_H264_FIXQP), when: When::Equal(0, 6) },
-        Field { name: "h265_cbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_CBR), when: When::Equal(0, 11) },
-        Field { name: "h265_vbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_VBR), when: When::Equal(0, 12) },
-        Field { name: "h265_avbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_AVBR), when: When::Equal(0, 13) },
-        Field { name: "h265_qvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_QVBR), when: When::Equal(0, 14) },
-        Field { name: "h265_cvbr", offset: 4, kind: Kind::Structure(&HI_VENC_H265_CVBR), when: When::Equal(0, 15) },
-        Field { name: "h265_fixqp", offset: 4, kind: Kind::Structure(&HI_VENC_H265_FIXQP), when: When::Equal(0, 16) },
-    ],
-};
-
-pub(super) static HI_VENC_H265_FIXQP: Layout = Layout {
-    size: 24,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "i_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "p_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "b_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_CVBR: Layout = Layout {
-    size: 36,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "short_term_stats_time", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_stats_time", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_max_bit_rate", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_min_bit_rate", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_QVBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "target_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_AVBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_VBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_CBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_FIXQP: Layout = Layout {
-    size: 24,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "i_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "p_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "b_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_CVBR: Layout = Layout {
-    size: 36,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "short_term_stats_time", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_stats_time", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_max_bit_rate", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_min_bit_rate", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_QVBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "target_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_AVBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_VBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_CBR: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "gop", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "stats_time", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "src_frame_rate", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "bit_rate", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_ATTR: Layout = Layout {
-    size: 60,
-    fields: &[
-        Field { name: "type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_pic_width", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_pic_height", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "buf_size", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "profile", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "is_by_frame", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pic_width", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pic_height", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "h264_attr", offset: 32, kind: Kind::Structure(&HI_VENC_H264_ATTR), when: When::Equal(0, 96) },
-        Field { name: "h265_attr", offset: 32, kind: Kind::Structure(&HI_VENC_H265_ATTR), when: When::Equal(0, 265) },
-        Field { name: "jpeg_attr", offset: 32, kind: Kind::Structure(&HI_VENC_JPEG_ATTR), when: When::Equal(0, 26) },
-    ],
-};
-
-pub(super) static HI_VENC_JPEG_ATTR: Layout = Layout {
-    size: 28,
-    fields: &[
-        Field { name: "dcf_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "mpf_cfg", offset: 4, kind: Kind::Structure(&HI_VENC_MPF_CFG), when: When::Always },
-        Field { name: "recv_mode", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_MPF_CFG: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "large_thumbnail_num", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "large_thumbnail_size", offset: 4, kind: Kind::Array(&Kind::Structure(&HI_VIDEO_SIZE), 8, 2), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VIDEO_SIZE: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_ATTR: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "rcn_ref_share_buf_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "frame_buf_ratio", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_ATTR: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "rcn_ref_share_buf_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "frame_buf_ratio", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_CHN_PARAM: Layout = Layout {
-    size: 44,
-    fields: &[
-        Field { name: "color_to_grey_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "priority", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_stream_cnt", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "poll_wake_up_frame_cnt", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "crop_info", offset: 16, kind: Kind::Structure(&HI_CROP_INFO), when: When::Always },
-        Field { name: "frame_rate", offset: 36, kind: Kind::Structure(&HI_FRAME_RATE_CTRL), when: When::Always },
-    ],
-};
-
-pub(super) static HI_FRAME_RATE_CTRL: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "src_frame_rate", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "dst_frame_rate", offset: 4, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_CROP_INFO: Layout = Layout {
-    size: 20,
-    fields: &[
-        Field { name: "enable", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "rect", offset: 4, kind: Kind::Structure(&HI_RECT), when: When::Always },
-    ],
-};
-
-pub(super) static HI_RECT: Layout = Layout {
-    size: 16,
-    fields: &[
-        Field { name: "x", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "y", offset: 4, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "width", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_CHN_STATUS: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "left_pics", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_stream_bytes", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_stream_frames", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "cur_packs", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_recv_pics", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_enc_pics", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "is_jpeg_snap_end", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "release_pic_pts", offset: 32, kind: Kind::Unsigned(8), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_VUI: Layout = Layout {
-    size: 28,
-    fields: &[
-        Field { name: "vui_aspect_ratio", offset: 0, kind: Kind::Structure(&HI_VENC_VUI_ASPECT_RATIO), when: When::Always },
-        Field { name: "vui_time_info", offset: 8, kind: Kind::Structure(&HI_VENC_H264_VUI_TIME_INFO), when: When::Always },
-        Field { name: "vui_video_signal", offset: 20, kind: Kind::Structure(&HI_VENC_VUI_VIDEO_SIGNAL), when: When::Always },
-        Field { name: "vui_bitstream_restric", offset: 27, kind: Kind::Structure(&HI_VENC_VUI_BITSTREAM_RESTRIC), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_VUI_BITSTREAM_RESTRIC: Layout = Layout {
-    size: 1,
-    fields: &[
-        Field { name: "bitstream_restriction_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_VUI_VIDEO_SIGNAL: Layout = Layout {
-    size: 7,
-    fields: &[
-        Field { name: "video_signal_type_present_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "video_format", offset: 1, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "video_full_range_flag", offset: 2, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "colour_description_present_flag", offset: 3, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "colour_primaries", offset: 4, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "transfer_characteristics", offset: 5, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "matrix_coefficients", offset: 6, kind: Kind::Unsigned(1), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_VUI_TIME_INFO: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "timing_info_present_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "fixed_frame_rate_flag", offset: 1, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "num_units_in_tick", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "time_scale", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_VUI_ASPECT_RATIO: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "aspect_ratio_info_present_flag", offset: 0, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "aspect_ratio_idc", offset: 1, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "overscan_info_present_flag", offset: 2, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "overscan_appropriate_flag", offset: 3, kind: Kind::Unsigned(1), when: When::Always },
-        Field { name: "sar_width", offset: 4, kind: Kind::Unsigned(2), when: When::Always },
-        Field { name: "sar_height", offset: 6, kind: Kind::Unsigned(2), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_VUI: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "vui_aspect_ratio", offset: 0, kind: Kind::Structure(&HI_VENC_VUI_ASPECT_RATIO), when: When::Always },
-        Field { name: "vui_time_info", offset: 8, kind: Kind::Structure(&HI_VENC_H265_VUI_TIME_INFO), when: When::Always },
-        Field { name: "vui_video_signal", offset: 24, kind: Kind::Structure(&HI_VENC_VUI_VIDEO_SIGNAL), when: When::Always },
-        Field { name: "vui_bitstream_restric", offset: 31, kind: Kind::Structure(&HI_VENC_VUI_BITSTREAM_RESTRIC), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_VUI_TIME_INFO: Layout = Layout {
-    size: 16,
-    fields: &[
-        Field { name: "timing_info_present_flag", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "num_units_in_tick", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "time_scale", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "num_ticks_poc_diff_one_minus1", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_JPEG_PARAM: Layout = Layout {
-    size: 204,
-    fields: &[
-        Field { name: "qfactor", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "y_qt", offset: 4, kind: Kind::Array(&Kind::Unsigned(1), 1, 64), when: When::Always },
-        Field { name: "cb_qt", offset: 68, kind: Kind::Array(&Kind::Unsigned(1), 1, 64), when: When::Always },
-        Field { name: "cr_qt", offset: 132, kind: Kind::Array(&Kind::Unsigned(1), 1, 64), when: When::Always },
-        Field { name: "mcu_per_ecs", offset: 196, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "ecs_output_en", offset: 200, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_MOD_PARAM: Layout = Layout {
-    size: 28,
-    fields: &[
-        Field { name: "mod_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "venc_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_VENC_MOD_PARAM), when: When::Equal(0, 1) },
-        Field { name: "h264_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_H264_MOD_PARAM), when: When::Equal(0, 2) },
-        Field { name: "h265_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_H265_MOD_PARAM), when: When::Equal(0, 3) },
-        Field { name: "jpeg_mod_param", offset: 4, kind: Kind::Structure(&HI_VENC_JPEG_MOD_PARAM), when: When::Equal(0, 4) },
-    ],
-};
-
-pub(super) static HI_VENC_JPEG_MOD_PARAM: Layout = Layout {
-    size: 16,
-    fields: &[
-        Field { name: "one_stream_buf", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "mini_buf_mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "clear_stream_buf", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dering_mode", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_MOD_PARAM: Layout = Layout {
-    size: 24,
-    fields: &[
-        Field { name: "one_stream_buf", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "mini_buf_mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "low_power_mode", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "vb_src", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qp_hist_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_user_data_len", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_MOD_PARAM: Layout = Layout {
-    size: 24,
-    fields: &[
-        Field { name: "one_stream_buf", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "mini_buf_mode", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "low_power_mode", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "vb_src", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qp_hist_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_user_data_len", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_VENC_MOD_PARAM: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "buf_cache", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "frame_buf_recycle", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_RC_PARAM: Layout = Layout {
-    size: 272,
-    fields: &[
-        Field { name: "threshold_i", offset: 0, kind: Kind::Array(&Kind::Unsigned(4), 4, 16), when: When::Always },
-        Field { name: "threshold_p", offset: 64, kind: Kind::Array(&Kind::Unsigned(4), 4, 16), when: When::Always },
-        Field { name: "threshold_b", offset: 128, kind: Kind::Array(&Kind::Unsigned(4), 4, 16), when: When::Always },
-        Field { name: "direction", offset: 192, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "row_qp_delta", offset: 196, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "first_frame_start_qp", offset: 200, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "scene_chg_detect", offset: 204, kind: Kind::Structure(&HI_VENC_SCENE_CHG_DETECT), when: When::Always },
-        Field { name: "h264_cbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_CBR_PARAM), when: When::Selected(1) },
-        Field { name: "h264_vbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_VBR_PARAM), when: When::Selected(2) },
-        Field { name: "h264_avbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_AVBR_PARAM), when: When::Selected(3) },
-        Field { name: "h264_qvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_QVBR_PARAM), when: When::Selected(4) },
-        Field { name: "h264_cvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H264_CVBR_PARAM), when: When::Selected(5) },
-        Field { name: "h265_cbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_CBR_PARAM), when: When::Selected(11) },
-        Field { name: "h265_vbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_VBR_PARAM), when: When::Selected(12) },
-        Field { name: "h265_avbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_AVBR_PARAM), when: When::Selected(13) },
-        Field { name: "h265_qvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_QVBR_PARAM), when: When::Selected(14) },
-        Field { name: "h265_cvbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_H265_CVBR_PARAM), when: When::Selected(15) },
-        Field { name: "mjpeg_cbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_MJPEG_CBR_PARAM), when: When::Selected(8) },
-        Field { name: "mjpeg_vbr_param", offset: 212, kind: Kind::Structure(&HI_VENC_MJPEG_VBR_PARAM), when: When::Selected(9) },
-    ],
-};
-
-pub(super) static HI_VENC_MJPEG_VBR_PARAM: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_qfactor", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qfactor", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_MJPEG_CBR_PARAM: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "max_qfactor", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qfactor", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_CVBR_PARAM: Layout = Layout {
-    size: 52,
-    fields: &[
-        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qpmap_mode", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp_delta", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp_delta", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "extra_bit_percent", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_stats_time_unit", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_QVBR_PARAM: Layout = Layout {
-    size: 52,
-    fields: &[
-        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qpmap_mode", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_percent", offset: 36, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "min_bit_percent", offset: 40, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_psnr_fluctuate", offset: 44, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "min_psnr_fluctuate", offset: 48, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_AVBR_PARAM: Layout = Layout {
-    size: 60,
-    fields: &[
-        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "min_still_percent", offset: 16, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_still_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_still_psnr", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp_delta", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "motion_sensitivity", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 52, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qpmap_mode", offset: 56, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_VBR_PARAM: Layout = Layout {
-    size: 40,
-    fields: &[
-        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qpmap_mode", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H265_CBR_PARAM: Layout = Layout {
-    size: 36,
-    fields: &[
-        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 24, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qpmap_mode", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_CVBR_PARAM: Layout = Layout {
-    size: 52,
-    fields: &[
-        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp_delta", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp_delta", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "extra_bit_percent", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "long_term_stats_time_unit", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "save_bitrate_en", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_QVBR_PARAM: Layout = Layout {
-    size: 48,
-    fields: &[
-        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 8, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_bit_percent", offset: 32, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "min_bit_percent", offset: 36, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_psnr_fluctuate", offset: 40, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "min_psnr_fluctuate", offset: 44, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_AVBR_PARAM: Layout = Layout {
-    size: 60,
-    fields: &[
-        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_still_percent", offset: 20, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_still_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_still_psnr", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp_delta", offset: 48, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "motion_sensitivity", offset: 52, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "save_bitrate_en", offset: 56, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_VBR_PARAM: Layout = Layout {
-    size: 36,
-    fields: &[
-        Field { name: "chg_pos", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "max_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 12, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_CBR_PARAM: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "max_i_proportion", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_proportion", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_qp", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_qp", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_i_qp", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "min_i_qp", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "max_reencode_times", offset: 24, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "qpmap_en", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_SCENE_CHG_DETECT: Layout = Layout {
-    size: 8,
-    fields: &[
-        Field { name: "detect_scene_chg_en", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "adapt_insert_idr_frame_en", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_START_PARAM: Layout = Layout {
-    size: 4,
-    fields: &[
-        Field { name: "recv_pic_num", offset: 0, kind: Kind::Signed(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_STREAM: Layout = Layout {
-    size: 64,
-    fields: &[
-        Field { name: "pack", offset: 0, kind: Kind::List(&HI_VENC_PACK, 8), when: When::Always },
-        Field { name: "pack_cnt", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "seq", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "h264_info", offset: 16, kind: Kind::Structure(&HI_VENC_H264_STREAM_INFO), when: When::Always },
-        Field { name: "jpeg_info", offset: 16, kind: Kind::Structure(&HI_VENC_JPEG_STREAM_INFO), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_JPEG_STREAM_INFO: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "pic_bytes", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "update_attr_cnt", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "qfactor", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_H264_STREAM_INFO: Layout = Layout {
-    size: 44,
-    fields: &[
-        Field { name: "pic_bytes", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "inter16x16_mb_num", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "inter8x8_mb_num", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "intra16_mb_num", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "intra8_mb_num", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "intra4_mb_num", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "ref_type", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "update_attr_cnt", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "start_qp", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "mean_qp", offset: 36, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "is_p_skip", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_PACK: Layout = Layout {
-    size: 144,
-    fields: &[
-        Field { name: "phys_addr", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "input_addr", offset: 0, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "addr", offset: 8, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "len", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pts", offset: 24, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "is_frame_end", offset: 32, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "data_type", offset: 36, kind: Kind::Structure(&HI_VENC_DATA_TYPE), when: When::Always },
-        Field { name: "offset", offset: 40, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "data_num", offset: 44, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pack_info", offset: 48, kind: Kind::Array(&Kind::Structure(&HI_VENC_PACK_INFO), 12, 8), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_PACK_INFO: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "pack_type", offset: 0, kind: Kind::Structure(&HI_VENC_DATA_TYPE), when: When::Always },
-        Field { name: "pack_offset", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pack_len", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VENC_DATA_TYPE: Layout = Layout {
-    size: 4,
-    fields: &[
-        Field { name: "h264_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "h265_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "jpeg_type", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VIDEO_FRAME_INFO: Layout = Layout {
-    size: 264,
-    fields: &[
-        Field { name: "v_frame", offset: 0, kind: Kind::Structure(&HI_VIDEO_FRAME), when: When::Always },
-        Field { name: "pool_id", offset: 256, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "mod_id", offset: 260, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VIDEO_FRAME: Layout = Layout {
-    size: 256,
-    fields: &[
-        Field { name: "width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "field", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pixel_format", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "video_format", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "compress_mode", offset: 20, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dynamic_range", offset: 24, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "color_gamut", offset: 28, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "header_stride", offset: 32, kind: Kind::Array(&Kind::Unsigned(4), 4, 3), when: When::Always },
-        Field { name: "width_stride", offset: 44, kind: Kind::Array(&Kind::Unsigned(4), 4, 3), when: When::Always },
-        Field { name: "height_stride", offset: 56, kind: Kind::Array(&Kind::Unsigned(4), 4, 3), when: When::Always },
-        Field { name: "header_phys_addr", offset: 72, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
-        Field { name: "phys_addr", offset: 96, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
-        Field { name: "header_virt_addr", offset: 120, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
-        Field { name: "virt_addr", offset: 144, kind: Kind::Array(&Kind::Unsigned(8), 8, 3), when: When::Always },
-        Field { name: "time_ref", offset: 168, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pts", offset: 176, kind: Kind::Unsigned(8), when: When::Always },
-        Field { name: "user_data", offset: 184, kind: Kind::Array(&Kind::Unsigned(8), 8, 8), when: When::Always },
-        Field { name: "frame_flag", offset: 248, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_CHN_ATTR: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "attr", offset: 0, kind: Kind::Signed(4), when: When::Always },
-        Field { name: "pic_width", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "pic_height", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_CROP_REGION_INFO: Layout = Layout {
-    size: 48,
-    fields: &[
-        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
-        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_CROP_REGION: Layout = Layout {
-    size: 16,
-    fields: &[
-        Field { name: "top_offset", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left_offset", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "crop_width", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "crop_height", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_CROP_RESIZE_BORDER_REGION: Layout = Layout {
-    size: 104,
-    fields: &[
-        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
-        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
-        Field { name: "resize_info", offset: 48, kind: Kind::Structure(&HI_VPC_RESIZE_INFO), when: When::Always },
-        Field { name: "dest_top_offset", offset: 60, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dest_left_offset", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "border_type", offset: 68, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "scalar_value", offset: 72, kind: Kind::Structure(&HI_VPC_SCALAR), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_SCALAR: Layout = Layout {
-    size: 32,
-    fields: &[
-        Field { name: "val", offset: 0, kind: Kind::Array(&Kind::Double, 8, 4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_RESIZE_INFO: Layout = Layout {
-    size: 12,
-    fields: &[
-        Field { name: "resize_width", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "resize_height", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "interpolation", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_CROP_RESIZE_PASTE_REGION: Layout = Layout {
-    size: 72,
-    fields: &[
-        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
-        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
-        Field { name: "resize_info", offset: 48, kind: Kind::Structure(&HI_VPC_RESIZE_INFO), when: When::Always },
-        Field { name: "dest_top_offset", offset: 60, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "dest_left_offset", offset: 64, kind: Kind::Unsigned(4), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_CROP_RESIZE_REGION: Layout = Layout {
-    size: 64,
-    fields: &[
-        Field { name: "dest_pic_info", offset: 0, kind: Kind::Structure(&HI_VPC_PIC_INFO), when: When::Always },
-        Field { name: "crop_region", offset: 32, kind: Kind::Structure(&HI_VPC_CROP_REGION), when: When::Always },
-        Field { name: "resize_info", offset: 48, kind: Kind::Structure(&HI_VPC_RESIZE_INFO), when: When::Always },
-    ],
-};
-
-pub(super) static HI_VPC_MAKE_BORDER_INFO: Layout = Layout {
-    size: 56,
-    fields: &[
-        Field { name: "top", offset: 0, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "bottom", offset: 4, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "left", offset: 8, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "right", offset: 12, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "border_type", offset: 16, kind: Kind::Unsigned(4), when: When::Always },
-        Field { name: "scalar_value", offset: 24, kind: Kind::Structure(&HI_VPC_SCALAR), when: When::Always },
-    ],
-};
+pub(super) static HI_DVPP_EPOLL_EVENT: Layout = Layout { size: 16, fields: &[Field::new("events", 0, Kind::Unsigned(4)), Field::new("data", 8, Kind::Unsigned(8))] };
+
+pub(super) static HI_IMG_ALIGN_INFO: Layout = Layout { size: 32, fields: &[Field::new("width_stride", 0, Kind::Unsigned(4)), Field::new("height_stride", 4, Kind::Unsigned(4)), Field::new("img_buf_size", 8, Kind::Unsigned(8)), Field::new("reserved", 16, Kind::Array(&Kind::Unsigned(8), 8, 2))] };
+
+pub(super) static HI_IMG_BASE_INFO: Layout = Layout { size: 32, fields: &[Field::new("width", 0, Kind::Unsigned(4)), Field::new("height", 4, Kind::Unsigned(4)), Field::new("pixel_format", 8, Kind::Unsigned(4)), Field::new("reserved", 16, Kind::Array(&Kind::Unsigned(8), 8, 2))] };
+
+pub(super) static HI_IMG_INFO: Layout = Layout { size: 40, fields: &[Field::new("width", 0, Kind::Unsigned(4)), Field::new("height", 4, Kind::Unsigned(4)), Field::new("width_stride", 8, Kind::Unsigned(4)), Field::new("height_stride", 12, Kind::Unsigned(4)), Field::new("img_buf_size", 16, Kind::Unsigned(4)), Field::new("pixel_format", 20, Kind::Unsigned(4)), Field::new("png_pixel_format", 20, Kind::Unsigned(4)), Field::new("reserved", 24, Kind::Array(&Kind::Unsigned(4), 4, 4))] };
+
+pub(super) static HI_IMG_STREAM: Layout = Layout { size: 40, fields: &[Field::new("type", 0, Kind::Unsigned(4)), Field::new("addr", 8, Kind::Unsigned(8)), Field::new("len", 16, Kind::Unsigned(4)), Field::new("pts", 24, Kind::Unsigned(8)), Field::new("reserved", 32, Kind::Array(&Kind::Signed(4), 4, 2))] };
+
+pub(super) static HI_PIC_BUF_ATTR: Layout = Layout { size: 24, fields: &[Field::new("width", 0, Kind::Unsigned(4)), Field::new("height", 4, Kind::Unsigned(4)), Field::new("align", 8, Kind::Unsigned(4)), Field::new("bit_width", 12, Kind::Unsigned(4)), Field::new("pixel_format", 16, Kind::Unsigned(4)), Field::new("compress_mode", 20, Kind::Unsigned(4))] };
+
+pub(super) static HI_PIC_INFO: Layout = Layout { size: 32, fields: &[Field::new("picture_address", 0, Kind::Unsigned(8)), Field::new("picture_buffer_size", 8, Kind::Unsigned(4)), Field::new("picture_width", 12, Kind::Unsigned(4)), Field::new("picture_height", 16, Kind::Unsigned(4)), Field::new("picture_width_stride", 20, Kind::Unsigned(4)), Field::new("picture_height_stride", 24, Kind::Unsigned(4)), Field::new("picture_format", 28, Kind::Unsigned(4))] };
+
+pub(super) static HI_PNGD_CHN_ATTR: Layout = Layout { size: 40, fields: &[Field::new("stream_que_cnt", 0, Kind::Unsigned(4)), Field::new("reserved", 8, Kind::Array(&Kind::Unsigned(8), 8, 4))] };
+
+pub(super) static HI_ROTATE_PARAM: Layout = Layout { size: 72, fields: &[Field::new("src", 0, Kind::Structure(&HI_VPC_PIC_INFO)), Field::new("dst", 32, Kind::Structure(&HI_VPC_PIC_INFO)), Field::new("angle", 64, Kind::Unsigned(4))] };
+
+pub(super) static HI_VPC_PIC_INFO: Layout = Layout { size: 32, fields: &[Field::new("picture_address", 0, Kind::Unsigned(8)), Field::new("picture_buffer_size", 8, Kind::Unsigned(4)), Field::new("picture_width", 12, Kind::Unsigned(4)), Field::new("picture_height", 16, Kind::Unsigned(4)), Field::new("picture_width_stride", 20, Kind::Unsigned(4)), Field::new("picture_height_stride", 24, Kind::Unsigned(4)), Field::new("picture_format", 28, Kind::Unsigned(4))] };
+
+pub(super) static HI_VDEC_CHN_ATTR: Layout = Layout { size: 40, fields: &[Field::new("type", 0, Kind::Unsigned(4)), Field::new("mode", 4, Kind::Unsigned(4)), Field::new("pic_width", 8, Kind::Unsigned(4)), Field::new("pic_height", 12, Kind::Unsigned(4)), Field::new("stream_buf_size", 16, Kind::Unsigned(4)), Field::new("frame_buf_size", 20, Kind::Unsigned(4)), Field::new("frame_buf_cnt", 24, Kind::Unsigned(4)), Field::new("video_attr", 28, Kind::Structure(&HI_VDEC_VIDEO_ATTR))] };
+
+pub(super) static HI_VDEC_VIDEO_ATTR: Layout = Layout { size: 12, fields: &[Field::new("ref_frame_num", 0, Kind::Unsigned(4)), Field::new("temporal_mvp_en", 4, Kind::Unsigned(4)), Field::new("tmv_buf_size", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VDEC_CHN_PARAM: Layout = Layout { size: 40, fields: &[Field::new("type", 0, Kind::Unsigned(4)), Field::new("display_frame_num", 4, Kind::Unsigned(4)), Field::member("video_param", 8, Kind::Structure(&HI_VDEC_VIDEO_PARAM), When::Equal(0, 96)), Field::member("pic_param", 8, Kind::Structure(&HI_VDEC_PIC_PARAM), When::Equal(0, 26))] };
+
+pub(super) static HI_VDEC_PIC_PARAM: Layout = Layout { size: 8, fields: &[Field::new("pixel_format", 0, Kind::Unsigned(4)), Field::new("alpha", 4, Kind::Unsigned(4))] };
+
+pub(super) static HI_VDEC_VIDEO_PARAM: Layout = Layout { size: 32, fields: &[Field::new("composite_dec_en", 0, Kind::Unsigned(4)), Field::new("slice_input_en", 4, Kind::Unsigned(4)), Field::new("err_threshold", 8, Kind::Signed(4)), Field::new("dec_mode", 12, Kind::Unsigned(4)), Field::new("out_order", 16, Kind::Unsigned(4)), Field::new("compress_mode", 20, Kind::Unsigned(4)), Field::new("video_format", 24, Kind::Unsigned(4)), Field::new("quick_mark_mode", 28, Kind::Unsigned(4))] };
+
+pub(super) static HI_VDEC_CHN_STATUS: Layout = Layout { size: 80, fields: &[Field::new("type", 0, Kind::Unsigned(4)), Field::new("left_stream_bytes", 4, Kind::Unsigned(4)), Field::new("left_stream_frames", 8, Kind::Unsigned(4)), Field::new("left_decoded_frames", 12, Kind::Unsigned(4)), Field::new("is_started", 16, Kind::Unsigned(4)), Field::new("recv_stream_frames", 20, Kind::Unsigned(4)), Field::new("dec_stream_frames", 24, Kind::Unsigned(4)), Field::new("dec_err", 28, Kind::Structure(&HI_VDEC_DEC_ERR)), Field::new("width", 64, Kind::Unsigned(4)), Field::new("height", 68, Kind::Unsigned(4)), Field::new("latest_frame_pts", 72, Kind::Unsigned(8))] };
+
+pub(super) static HI_VDEC_DEC_ERR: Layout = Layout { size: 36, fields: &[Field::new("set_pic_size_err", 0, Kind::Signed(4)), Field::new("set_protocol_num_err", 4, Kind::Signed(4)), Field::new("set_ref_num_err", 8, Kind::Signed(4)), Field::new("set_pic_buf_size_err", 12, Kind::Signed(4)), Field::new("format_err", 16, Kind::Signed(4)), Field::new("stream_unsupport", 20, Kind::Signed(4)), Field::new("pack_err", 24, Kind::Signed(4)), Field::new("stream_size_over", 28, Kind::Signed(4)), Field::new("stream_not_release", 32, Kind::Signed(4))] };
+
+pub(super) static HI_VDEC_PIC_INFO: Layout = Layout { size: 48, fields: &[Field::new("width", 0, Kind::Unsigned(4)), Field::new("height", 4, Kind::Unsigned(4)), Field::new("width_stride", 8, Kind::Unsigned(4)), Field::new("height_stride", 12, Kind::Unsigned(4)), Field::new("pixel_format", 16, Kind::Unsigned(4)), Field::new("vir_addr", 24, Kind::Unsigned(8)), Field::new("buffer_size", 32, Kind::Unsigned(4)), Field::new("offset_top", 36, Kind::Signed(2)), Field::new("offset_bottom", 38, Kind::Signed(2)), Field::new("offset_left", 40, Kind::Signed(2)), Field::new("offset_right", 42, Kind::Signed(2))] };
+
+pub(super) static HI_VDEC_STREAM: Layout = Layout { size: 48, fields: &[Field::new("end_of_frame", 0, Kind::Unsigned(4)), Field::new("end_of_stream", 4, Kind::Unsigned(4)), Field::new("need_display", 8, Kind::Unsigned(4)), Field::new("pts", 16, Kind::Unsigned(8)), Field::new("private_data", 24, Kind::Unsigned(8)), Field::new("len", 32, Kind::Unsigned(4)), Field::new("addr", 40, Kind::Unsigned(8))] };
+
+pub(super) static HI_VDEC_SUPPLEMENT_INFO: Layout = Layout { size: 16, fields: &[Field::new("type", 0, Kind::Unsigned(4)), Field::new("video_supplement_info", 4, Kind::Structure(&HI_VDEC_VIDEO_SUPPLEMENT_INFO))] };
+
+pub(super) static HI_VDEC_VIDEO_SUPPLEMENT_INFO: Layout = Layout { size: 12, fields: &[Field::new("frame_type", 0, Kind::Unsigned(4)), Field::new("err_rate", 4, Kind::Unsigned(4)), Field::new("poc", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_CHN_ATTR: Layout = Layout { size: 116, fields: &[Field::new("venc_attr", 0, Kind::Structure(&HI_VENC_ATTR)), Field::new("rc_attr", 60, Kind::Structure(&HI_VENC_RC_ATTR)), Field::new("gop_attr", 100, Kind::Structure(&HI_VENC_GOP_ATTR))] };
+
+pub(super) static HI_VENC_GOP_ATTR: Layout = Layout { size: 16, fields: &[Field::new("gop_mode", 0, Kind::Unsigned(4)), Field::member("normal_p", 4, Kind::Structure(&HI_VENC_GOP_NORMAL_P), When::Equal(0, 0)), Field::member("dual_p", 4, Kind::Structure(&HI_VENC_GOP_DUAL_P), When::Equal(0, 1)), Field::member("smart_p", 4, Kind::Structure(&HI_VENC_GOP_SMART_P), When::Equal(0, 2)), Field::member("bipred_b", 4, Kind::Structure(&HI_VENC_GOP_BIPRED_B), When::Equal(0, 4))] };
+
+pub(super) static HI_VENC_GOP_BIPRED_B: Layout = Layout { size: 12, fields: &[Field::new("b_frame_num", 0, Kind::Unsigned(4)), Field::new("b_qp_delta", 4, Kind::Signed(4)), Field::new("ip_qp_delta", 8, Kind::Signed(4))] };
+
+pub(super) static HI_VENC_GOP_SMART_P: Layout = Layout { size: 12, fields: &[Field::new("bg_interval", 0, Kind::Unsigned(4)), Field::new("bg_qp_delta", 4, Kind::Signed(4)), Field::new("vi_qp_delta", 8, Kind::Signed(4))] };
+
+pub(super) static HI_VENC_GOP_DUAL_P: Layout = Layout { size: 12, fields: &[Field::new("sp_interval", 0, Kind::Unsigned(4)), Field::new("sp_qp_delta", 4, Kind::Signed(4)), Field::new("ip_qp_delta", 8, Kind::Signed(4))] };
+
+pub(super) static HI_VENC_GOP_NORMAL_P: Layout = Layout { size: 4, fields: &[Field::new("ip_qp_delta", 0, Kind::Signed(4))] };
+
+pub(super) static HI_VENC_RC_ATTR: Layout = Layout { size: 40, fields: &[Field::new("rc_mode", 0, Kind::Unsigned(4)), Field::member("h264_cbr", 4, Kind::Structure(&HI_VENC_H264_CBR), When::Equal(0, 1)), Field::member("h264_vbr", 4, Kind::Structure(&HI_VENC_H264_VBR), When::Equal(0, 2)), Field::member("h264_avbr", 4, Kind::Structure(&HI_VENC_H264_AVBR), When::Equal(0, 3)), Field::member("h264_qvbr", 4, Kind::Structure(&HI_VENC_H264_QVBR), When::Equal(0, 4)), Field::member("h264_cvbr", 4, Kind::Structure(&HI_VENC_H264_CVBR), When::Equal(0, 5)), Field::member("h264_fixqp", 4, Kind::Structure(&HI_VENC_H264_FIXQP), When::Equal(0, 6)), Field::member("h265_cbr", 4, Kind::Structure(&HI_VENC_H265_CBR), When::Equal(0, 11)), Field::member("h265_vbr", 4, Kind::Structure(&HI_VENC_H265_VBR), When::Equal(0, 12)), Field::member("h265_avbr", 4, Kind::Structure(&HI_VENC_H265_AVBR), When::Equal(0, 13)), Field::member("h265_qvbr", 4, Kind::Structure(&HI_VENC_H265_QVBR), When::Equal(0, 14)), Field::member("h265_cvbr", 4, Kind::Structure(&HI_VENC_H265_CVBR), When::Equal(0, 15)), Field::member("h265_fixqp", 4, Kind::Structure(&HI_VENC_H265_FIXQP), When::Equal(0, 16))] };
+
+pub(super) static HI_VENC_H265_FIXQP: Layout = Layout { size: 24, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("src_frame_rate", 4, Kind::Unsigned(4)), Field::new("dst_frame_rate", 8, Kind::Unsigned(4)), Field::new("i_qp", 12, Kind::Unsigned(4)), Field::new("p_qp", 16, Kind::Unsigned(4)), Field::new("b_qp", 20, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_CVBR: Layout = Layout { size: 36, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("max_bit_rate", 16, Kind::Unsigned(4)), Field::new("short_term_stats_time", 20, Kind::Unsigned(4)), Field::new("long_term_stats_time", 24, Kind::Unsigned(4)), Field::new("long_term_max_bit_rate", 28, Kind::Unsigned(4)), Field::new("long_term_min_bit_rate", 32, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_QVBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("target_bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_AVBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("max_bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_VBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("max_bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_CBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_FIXQP: Layout = Layout { size: 24, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("src_frame_rate", 4, Kind::Unsigned(4)), Field::new("dst_frame_rate", 8, Kind::Unsigned(4)), Field::new("i_qp", 12, Kind::Unsigned(4)), Field::new("p_qp", 16, Kind::Unsigned(4)), Field::new("b_qp", 20, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_CVBR: Layout = Layout { size: 36, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("max_bit_rate", 16, Kind::Unsigned(4)), Field::new("short_term_stats_time", 20, Kind::Unsigned(4)), Field::new("long_term_stats_time", 24, Kind::Unsigned(4)), Field::new("long_term_max_bit_rate", 28, Kind::Unsigned(4)), Field::new("long_term_min_bit_rate", 32, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_QVBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("target_bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_AVBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("max_bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_VBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("max_bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_CBR: Layout = Layout { size: 20, fields: &[Field::new("gop", 0, Kind::Unsigned(4)), Field::new("stats_time", 4, Kind::Unsigned(4)), Field::new("src_frame_rate", 8, Kind::Unsigned(4)), Field::new("dst_frame_rate", 12, Kind::Unsigned(4)), Field::new("bit_rate", 16, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_ATTR: Layout = Layout { size: 60, fields: &[Field::new("type", 0, Kind::Unsigned(4)), Field::new("max_pic_width", 4, Kind::Unsigned(4)), Field::new("max_pic_height", 8, Kind::Unsigned(4)), Field::new("buf_size", 12, Kind::Unsigned(4)), Field::new("profile", 16, Kind::Unsigned(4)), Field::new("is_by_frame", 20, Kind::Unsigned(4)), Field::new("pic_width", 24, Kind::Unsigned(4)), Field::new("pic_height", 28, Kind::Unsigned(4)), Field::member("h264_attr", 32, Kind::Structure(&HI_VENC_H264_ATTR), When::Equal(0, 96)), Field::member("h265_attr", 32, Kind::Structure(&HI_VENC_H265_ATTR), When::Equal(0, 265)), Field::member("jpeg_attr", 32, Kind::Structure(&HI_VENC_JPEG_ATTR), When::Equal(0, 26))] };
+
+pub(super) static HI_VENC_JPEG_ATTR: Layout = Layout { size: 28, fields: &[Field::new("dcf_en", 0, Kind::Unsigned(4)), Field::new("mpf_cfg", 4, Kind::Structure(&HI_VENC_MPF_CFG)), Field::new("recv_mode", 24, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_MPF_CFG: Layout = Layout { size: 20, fields: &[Field::new("large_thumbnail_num", 0, Kind::Unsigned(1)), Field::new("large_thumbnail_size", 4, Kind::Array(&Kind::Structure(&HI_VIDEO_SIZE), 8, 2))] };
+
+pub(super) static HI_VIDEO_SIZE: Layout = Layout { size: 8, fields: &[Field::new("width", 0, Kind::Unsigned(4)), Field::new("height", 4, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_ATTR: Layout = Layout { size: 8, fields: &[Field::new("rcn_ref_share_buf_en", 0, Kind::Unsigned(4)), Field::new("frame_buf_ratio", 4, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_ATTR: Layout = Layout { size: 8, fields: &[Field::new("rcn_ref_share_buf_en", 0, Kind::Unsigned(4)), Field::new("frame_buf_ratio", 4, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_CHN_PARAM: Layout = Layout { size: 44, fields: &[Field::new("color_to_grey_en", 0, Kind::Unsigned(4)), Field::new("priority", 4, Kind::Unsigned(4)), Field::new("max_stream_cnt", 8, Kind::Unsigned(4)), Field::new("poll_wake_up_frame_cnt", 12, Kind::Unsigned(4)), Field::new("crop_info", 16, Kind::Structure(&HI_CROP_INFO)), Field::new("frame_rate", 36, Kind::Structure(&HI_FRAME_RATE_CTRL))] };
+
+pub(super) static HI_FRAME_RATE_CTRL: Layout = Layout { size: 8, fields: &[Field::new("src_frame_rate", 0, Kind::Signed(4)), Field::new("dst_frame_rate", 4, Kind::Signed(4))] };
+
+pub(super) static HI_CROP_INFO: Layout = Layout { size: 20, fields: &[Field::new("enable", 0, Kind::Unsigned(4)), Field::new("rect", 4, Kind::Structure(&HI_RECT))] };
+
+pub(super) static HI_RECT: Layout = Layout { size: 16, fields: &[Field::new("x", 0, Kind::Signed(4)), Field::new("y", 4, Kind::Signed(4)), Field::new("width", 8, Kind::Unsigned(4)), Field::new("height", 12, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_CHN_STATUS: Layout = Layout { size: 40, fields: &[Field::new("left_pics", 0, Kind::Unsigned(4)), Field::new("left_stream_bytes", 4, Kind::Unsigned(4)), Field::new("left_stream_frames", 8, Kind::Unsigned(4)), Field::new("cur_packs", 12, Kind::Unsigned(4)), Field::new("left_recv_pics", 16, Kind::Unsigned(4)), Field::new("left_enc_pics", 20, Kind::Unsigned(4)), Field::new("is_jpeg_snap_end", 24, Kind::Unsigned(4)), Field::new("release_pic_pts", 32, Kind::Unsigned(8))] };
+
+pub(super) static HI_VENC_H264_VUI: Layout = Layout { size: 28, fields: &[Field::new("vui_aspect_ratio", 0, Kind::Structure(&HI_VENC_VUI_ASPECT_RATIO)), Field::new("vui_time_info", 8, Kind::Structure(&HI_VENC_H264_VUI_TIME_INFO)), Field::new("vui_video_signal", 20, Kind::Structure(&HI_VENC_VUI_VIDEO_SIGNAL)), Field::new("vui_bitstream_restric", 27, Kind::Structure(&HI_VENC_VUI_BITSTREAM_RESTRIC))] };
+
+pub(super) static HI_VENC_VUI_BITSTREAM_RESTRIC: Layout = Layout { size: 1, fields: &[Field::new("bitstream_restriction_flag", 0, Kind::Unsigned(1))] };
+
+pub(super) static HI_VENC_VUI_VIDEO_SIGNAL: Layout = Layout { size: 7, fields: &[Field::new("video_signal_type_present_flag", 0, Kind::Unsigned(1)), Field::new("video_format", 1, Kind::Unsigned(1)), Field::new("video_full_range_flag", 2, Kind::Unsigned(1)), Field::new("colour_description_present_flag", 3, Kind::Unsigned(1)), Field::new("colour_primaries", 4, Kind::Unsigned(1)), Field::new("transfer_characteristics", 5, Kind::Unsigned(1)), Field::new("matrix_coefficients", 6, Kind::Unsigned(1))] };
+
+pub(super) static HI_VENC_H264_VUI_TIME_INFO: Layout = Layout { size: 12, fields: &[Field::new("timing_info_present_flag", 0, Kind::Unsigned(1)), Field::new("fixed_frame_rate_flag", 1, Kind::Unsigned(1)), Field::new("num_units_in_tick", 4, Kind::Unsigned(4)), Field::new("time_scale", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_VUI_ASPECT_RATIO: Layout = Layout { size: 8, fields: &[Field::new("aspect_ratio_info_present_flag", 0, Kind::Unsigned(1)), Field::new("aspect_ratio_idc", 1, Kind::Unsigned(1)), Field::new("overscan_info_present_flag", 2, Kind::Unsigned(1)), Field::new("overscan_appropriate_flag", 3, Kind::Unsigned(1)), Field::new("sar_width", 4, Kind::Unsigned(2)), Field::new("sar_height", 6, Kind::Unsigned(2))] };
+
+pub(super) static HI_VENC_H265_VUI: Layout = Layout { size: 32, fields: &[Field::new("vui_aspect_ratio", 0, Kind::Structure(&HI_VENC_VUI_ASPECT_RATIO)), Field::new("vui_time_info", 8, Kind::Structure(&HI_VENC_H265_VUI_TIME_INFO)), Field::new("vui_video_signal", 24, Kind::Structure(&HI_VENC_VUI_VIDEO_SIGNAL)), Field::new("vui_bitstream_restric", 31, Kind::Structure(&HI_VENC_VUI_BITSTREAM_RESTRIC))] };
+
+pub(super) static HI_VENC_H265_VUI_TIME_INFO: Layout = Layout { size: 16, fields: &[Field::new("timing_info_present_flag", 0, Kind::Unsigned(4)), Field::new("num_units_in_tick", 4, Kind::Unsigned(4)), Field::new("time_scale", 8, Kind::Unsigned(4)), Field::new("num_ticks_poc_diff_one_minus1", 12, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_JPEG_PARAM: Layout = Layout { size: 204, fields: &[Field::new("qfactor", 0, Kind::Unsigned(4)), Field::new("y_qt", 4, Kind::Array(&Kind::Unsigned(1), 1, 64)), Field::new("cb_qt", 68, Kind::Array(&Kind::Unsigned(1), 1, 64)), Field::new("cr_qt", 132, Kind::Array(&Kind::Unsigned(1), 1, 64)), Field::new("mcu_per_ecs", 196, Kind::Unsigned(4)), Field::new("ecs_output_en", 200, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_MOD_PARAM: Layout = Layout { size: 28, fields: &[Field::new("mod_type", 0, Kind::Unsigned(4)), Field::member("venc_mod_param", 4, Kind::Structure(&HI_VENC_VENC_MOD_PARAM), When::Equal(0, 1)), Field::member("h264_mod_param", 4, Kind::Structure(&HI_VENC_H264_MOD_PARAM), When::Equal(0, 2)), Field::member("h265_mod_param", 4, Kind::Structure(&HI_VENC_H265_MOD_PARAM), When::Equal(0, 3)), Field::member("jpeg_mod_param", 4, Kind::Structure(&HI_VENC_JPEG_MOD_PARAM), When::Equal(0, 4))] };
+
+pub(super) static HI_VENC_JPEG_MOD_PARAM: Layout = Layout { size: 16, fields: &[Field::new("one_stream_buf", 0, Kind::Unsigned(4)), Field::new("mini_buf_mode", 4, Kind::Unsigned(4)), Field::new("clear_stream_buf", 8, Kind::Unsigned(4)), Field::new("dering_mode", 12, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_MOD_PARAM: Layout = Layout { size: 24, fields: &[Field::new("one_stream_buf", 0, Kind::Unsigned(4)), Field::new("mini_buf_mode", 4, Kind::Unsigned(4)), Field::new("low_power_mode", 8, Kind::Unsigned(4)), Field::new("vb_src", 12, Kind::Unsigned(4)), Field::new("qp_hist_en", 16, Kind::Unsigned(4)), Field::new("max_user_data_len", 20, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_MOD_PARAM: Layout = Layout { size: 24, fields: &[Field::new("one_stream_buf", 0, Kind::Unsigned(4)), Field::new("mini_buf_mode", 4, Kind::Unsigned(4)), Field::new("low_power_mode", 8, Kind::Unsigned(4)), Field::new("vb_src", 12, Kind::Unsigned(4)), Field::new("qp_hist_en", 16, Kind::Unsigned(4)), Field::new("max_user_data_len", 20, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_VENC_MOD_PARAM: Layout = Layout { size: 8, fields: &[Field::new("buf_cache", 0, Kind::Unsigned(4)), Field::new("frame_buf_recycle", 4, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_RC_PARAM: Layout = Layout { size: 272, fields: &[Field::new("threshold_i", 0, Kind::Array(&Kind::Unsigned(4), 4, 16)), Field::new("threshold_p", 64, Kind::Array(&Kind::Unsigned(4), 4, 16)), Field::new("threshold_b", 128, Kind::Array(&Kind::Unsigned(4), 4, 16)), Field::new("direction", 192, Kind::Unsigned(4)), Field::new("row_qp_delta", 196, Kind::Unsigned(4)), Field::new("first_frame_start_qp", 200, Kind::Signed(4)), Field::new("scene_chg_detect", 204, Kind::Structure(&HI_VENC_SCENE_CHG_DETECT)), Field::member("h264_cbr_param", 212, Kind::Structure(&HI_VENC_H264_CBR_PARAM), When::Selected(1)), Field::member("h264_vbr_param", 212, Kind::Structure(&HI_VENC_H264_VBR_PARAM), When::Selected(2)), Field::member("h264_avbr_param", 212, Kind::Structure(&HI_VENC_H264_AVBR_PARAM), When::Selected(3)), Field::member("h264_qvbr_param", 212, Kind::Structure(&HI_VENC_H264_QVBR_PARAM), When::Selected(4)), Field::member("h264_cvbr_param", 212, Kind::Structure(&HI_VENC_H264_CVBR_PARAM), When::Selected(5)), Field::member("h265_cbr_param", 212, Kind::Structure(&HI_VENC_H265_CBR_PARAM), When::Selected(11)), Field::member("h265_vbr_param", 212, Kind::Structure(&HI_VENC_H265_VBR_PARAM), When::Selected(12)), Field::member("h265_avbr_param", 212, Kind::Structure(&HI_VENC_H265_AVBR_PARAM), When::Selected(13)), Field::member("h265_qvbr_param", 212, Kind::Structure(&HI_VENC_H265_QVBR_PARAM), When::Selected(14)), Field::member("h265_cvbr_param", 212, Kind::Structure(&HI_VENC_H265_CVBR_PARAM), When::Selected(15)), Field::member("mjpeg_cbr_param", 212, Kind::Structure(&HI_VENC_MJPEG_CBR_PARAM), When::Selected(8)), Field::member("mjpeg_vbr_param", 212, Kind::Structure(&HI_VENC_MJPEG_VBR_PARAM), When::Selected(9))] };
+
+pub(super) static HI_VENC_MJPEG_VBR_PARAM: Layout = Layout { size: 12, fields: &[Field::new("chg_pos", 0, Kind::Signed(4)), Field::new("max_qfactor", 4, Kind::Unsigned(4)), Field::new("min_qfactor", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_MJPEG_CBR_PARAM: Layout = Layout { size: 8, fields: &[Field::new("max_qfactor", 0, Kind::Unsigned(4)), Field::new("min_qfactor", 4, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_CVBR_PARAM: Layout = Layout { size: 52, fields: &[Field::new("max_i_proportion", 0, Kind::Unsigned(4)), Field::new("min_i_proportion", 4, Kind::Unsigned(4)), Field::new("max_reencode_times", 8, Kind::Signed(4)), Field::new("qpmap_en", 12, Kind::Unsigned(4)), Field::new("qpmap_mode", 16, Kind::Unsigned(4)), Field::new("max_qp", 20, Kind::Unsigned(4)), Field::new("min_qp", 24, Kind::Unsigned(4)), Field::new("max_i_qp", 28, Kind::Unsigned(4)), Field::new("min_i_qp", 32, Kind::Unsigned(4)), Field::new("min_qp_delta", 36, Kind::Unsigned(4)), Field::new("max_qp_delta", 40, Kind::Unsigned(4)), Field::new("extra_bit_percent", 44, Kind::Unsigned(4)), Field::new("long_term_stats_time_unit", 48, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_QVBR_PARAM: Layout = Layout { size: 52, fields: &[Field::new("max_i_proportion", 0, Kind::Unsigned(4)), Field::new("min_i_proportion", 4, Kind::Unsigned(4)), Field::new("max_reencode_times", 8, Kind::Signed(4)), Field::new("qpmap_en", 12, Kind::Unsigned(4)), Field::new("qpmap_mode", 16, Kind::Unsigned(4)), Field::new("max_qp", 20, Kind::Unsigned(4)), Field::new("min_qp", 24, Kind::Unsigned(4)), Field::new("max_i_qp", 28, Kind::Unsigned(4)), Field::new("min_i_qp", 32, Kind::Unsigned(4)), Field::new("max_bit_percent", 36, Kind::Signed(4)), Field::new("min_bit_percent", 40, Kind::Signed(4)), Field::new("max_psnr_fluctuate", 44, Kind::Signed(4)), Field::new("min_psnr_fluctuate", 48, Kind::Signed(4))] };
+
+pub(super) static HI_VENC_H265_AVBR_PARAM: Layout = Layout { size: 60, fields: &[Field::new("chg_pos", 0, Kind::Signed(4)), Field::new("max_i_proportion", 4, Kind::Unsigned(4)), Field::new("min_i_proportion", 8, Kind::Unsigned(4)), Field::new("max_reencode_times", 12, Kind::Signed(4)), Field::new("min_still_percent", 16, Kind::Signed(4)), Field::new("max_still_qp", 20, Kind::Unsigned(4)), Field::new("min_still_psnr", 24, Kind::Unsigned(4)), Field::new("max_qp", 28, Kind::Unsigned(4)), Field::new("min_qp", 32, Kind::Unsigned(4)), Field::new("max_i_qp", 36, Kind::Unsigned(4)), Field::new("min_i_qp", 40, Kind::Unsigned(4)), Field::new("min_qp_delta", 44, Kind::Unsigned(4)), Field::new("motion_sensitivity", 48, Kind::Unsigned(4)), Field::new("qpmap_en", 52, Kind::Unsigned(4)), Field::new("qpmap_mode", 56, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_VBR_PARAM: Layout = Layout { size: 40, fields: &[Field::new("chg_pos", 0, Kind::Signed(4)), Field::new("max_i_proportion", 4, Kind::Unsigned(4)), Field::new("min_i_proportion", 8, Kind::Unsigned(4)), Field::new("max_reencode_times", 12, Kind::Signed(4)), Field::new("max_qp", 16, Kind::Unsigned(4)), Field::new("min_qp", 20, Kind::Unsigned(4)), Field::new("max_i_qp", 24, Kind::Unsigned(4)), Field::new("min_i_qp", 28, Kind::Unsigned(4)), Field::new("qpmap_en", 32, Kind::Unsigned(4)), Field::new("qpmap_mode", 36, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H265_CBR_PARAM: Layout = Layout { size: 36, fields: &[Field::new("max_i_proportion", 0, Kind::Unsigned(4)), Field::new("min_i_proportion", 4, Kind::Unsigned(4)), Field::new("max_qp", 8, Kind::Unsigned(4)), Field::new("min_qp", 12, Kind::Unsigned(4)), Field::new("max_i_qp", 16, Kind::Unsigned(4)), Field::new("min_i_qp", 20, Kind::Unsigned(4)), Field::new("max_reencode_times", 24, Kind::Signed(4)), Field::new("qpmap_en", 28, Kind::Unsigned(4)), Field::new("qpmap_mode", 32, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_CVBR_PARAM: Layout = Layout { size: 52, fields: &[Field::new("max_i_proportion", 0, Kind::Unsigned(4)), Field::new("min_i_proportion", 4, Kind::Unsigned(4)), Field::new("max_reencode_times", 8, Kind::Signed(4)), Field::new("qpmap_en", 12, Kind::Unsigned(4)), Field::new("max_qp", 16, Kind::Unsigned(4)), Field::new("min_qp", 20, Kind::Unsigned(4)), Field::new("max_i_qp", 24, Kind::Unsigned(4)), Field::new("min_i_qp", 28, Kind::Unsigned(4)), Field::new("min_qp_delta", 32, Kind::Unsigned(4)), Field::new("max_qp_delta", 36, Kind::Unsigned(4)), Field::new("extra_bit_percent", 40, Kind::Unsigned(4)), Field::new("long_term_stats_time_unit", 44, Kind::Unsigned(4)), Field::new("save_bitrate_en", 48, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_QVBR_PARAM: Layout = Layout { size: 48, fields: &[Field::new("max_i_proportion", 0, Kind::Unsigned(4)), Field::new("min_i_proportion", 4, Kind::Unsigned(4)), Field::new("max_reencode_times", 8, Kind::Signed(4)), Field::new("qpmap_en", 12, Kind::Unsigned(4)), Field::new("max_qp", 16, Kind::Unsigned(4)), Field::new("min_qp", 20, Kind::Unsigned(4)), Field::new("max_i_qp", 24, Kind::Unsigned(4)), Field::new("min_i_qp", 28, Kind::Unsigned(4)), Field::new("max_bit_percent", 32, Kind::Signed(4)), Field::new("min_bit_percent", 36, Kind::Signed(4)), Field::new("max_psnr_fluctuate", 40, Kind::Signed(4)), Field::new("min_psnr_fluctuate", 44, Kind::Signed(4))] };
+
+pub(super) static HI_VENC_H264_AVBR_PARAM: Layout = Layout { size: 60, fields: &[Field::new("chg_pos", 0, Kind::Signed(4)), Field::new("max_i_proportion", 4, Kind::Unsigned(4)), Field::new("min_i_proportion", 8, Kind::Unsigned(4)), Field::new("max_reencode_times", 12, Kind::Signed(4)), Field::new("qpmap_en", 16, Kind::Unsigned(4)), Field::new("min_still_percent", 20, Kind::Signed(4)), Field::new("max_still_qp", 24, Kind::Unsigned(4)), Field::new("min_still_psnr", 28, Kind::Unsigned(4)), Field::new("max_qp", 32, Kind::Unsigned(4)), Field::new("min_qp", 36, Kind::Unsigned(4)), Field::new("max_i_qp", 40, Kind::Unsigned(4)), Field::new("min_i_qp", 44, Kind::Unsigned(4)), Field::new("min_qp_delta", 48, Kind::Unsigned(4)), Field::new("motion_sensitivity", 52, Kind::Unsigned(4)), Field::new("save_bitrate_en", 56, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_VBR_PARAM: Layout = Layout { size: 36, fields: &[Field::new("chg_pos", 0, Kind::Signed(4)), Field::new("max_i_proportion", 4, Kind::Unsigned(4)), Field::new("min_i_proportion", 8, Kind::Unsigned(4)), Field::new("max_reencode_times", 12, Kind::Signed(4)), Field::new("qpmap_en", 16, Kind::Unsigned(4)), Field::new("max_qp", 20, Kind::Unsigned(4)), Field::new("min_qp", 24, Kind::Unsigned(4)), Field::new("max_i_qp", 28, Kind::Unsigned(4)), Field::new("min_i_qp", 32, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_CBR_PARAM: Layout = Layout { size: 32, fields: &[Field::new("max_i_proportion", 0, Kind::Unsigned(4)), Field::new("min_i_proportion", 4, Kind::Unsigned(4)), Field::new("max_qp", 8, Kind::Unsigned(4)), Field::new("min_qp", 12, Kind::Unsigned(4)), Field::new("max_i_qp", 16, Kind::Unsigned(4)), Field::new("min_i_qp", 20, Kind::Unsigned(4)), Field::new("max_reencode_times", 24, Kind::Signed(4)), Field::new("qpmap_en", 28, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_SCENE_CHG_DETECT: Layout = Layout { size: 8, fields: &[Field::new("detect_scene_chg_en", 0, Kind::Unsigned(4)), Field::new("adapt_insert_idr_frame_en", 4, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_START_PARAM: Layout = Layout { size: 4, fields: &[Field::new("recv_pic_num", 0, Kind::Signed(4))] };
+
+pub(super) static HI_VENC_STREAM: Layout = Layout { size: 64, fields: &[Field::new("pack", 0, Kind::List(&HI_VENC_PACK, 8)), Field::new("pack_cnt", 8, Kind::Unsigned(4)), Field::new("seq", 12, Kind::Unsigned(4)), Field::new("h264_info", 16, Kind::Structure(&HI_VENC_H264_STREAM_INFO)), Field::new("jpeg_info", 16, Kind::Structure(&HI_VENC_JPEG_STREAM_INFO))] };
+
+pub(super) static HI_VENC_JPEG_STREAM_INFO: Layout = Layout { size: 12, fields: &[Field::new("pic_bytes", 0, Kind::Unsigned(4)), Field::new("update_attr_cnt", 4, Kind::Unsigned(4)), Field::new("qfactor", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_H264_STREAM_INFO: Layout = Layout { size: 44, fields: &[Field::new("pic_bytes", 0, Kind::Unsigned(4)), Field::new("inter16x16_mb_num", 4, Kind::Unsigned(4)), Field::new("inter8x8_mb_num", 8, Kind::Unsigned(4)), Field::new("intra16_mb_num", 12, Kind::Unsigned(4)), Field::new("intra8_mb_num", 16, Kind::Unsigned(4)), Field::new("intra4_mb_num", 20, Kind::Unsigned(4)), Field::new("ref_type", 24, Kind::Unsigned(4)), Field::new("update_attr_cnt", 28, Kind::Unsigned(4)), Field::new("start_qp", 32, Kind::Unsigned(4)), Field::new("mean_qp", 36, Kind::Unsigned(4)), Field::new("is_p_skip", 40, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_PACK: Layout = Layout { size: 144, fields: &[Field::new("phys_addr", 0, Kind::Unsigned(8)), Field::new("input_addr", 0, Kind::Unsigned(8)), Field::new("addr", 8, Kind::Unsigned(8)), Field::new("len", 16, Kind::Unsigned(4)), Field::new("pts", 24, Kind::Unsigned(8)), Field::new("is_frame_end", 32, Kind::Unsigned(4)), Field::new("data_type", 36, Kind::Structure(&HI_VENC_DATA_TYPE)), Field::new("offset", 40, Kind::Unsigned(4)), Field::new("data_num", 44, Kind::Unsigned(4)), Field::new("pack_info", 48, Kind::Array(&Kind::Structure(&HI_VENC_PACK_INFO), 12, 8))] };
+
+pub(super) static HI_VENC_PACK_INFO: Layout = Layout { size: 12, fields: &[Field::new("pack_type", 0, Kind::Structure(&HI_VENC_DATA_TYPE)), Field::new("pack_offset", 4, Kind::Unsigned(4)), Field::new("pack_len", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VENC_DATA_TYPE: Layout = Layout { size: 4, fields: &[Field::new("h264_type", 0, Kind::Unsigned(4)), Field::new("h265_type", 0, Kind::Unsigned(4)), Field::new("jpeg_type", 0, Kind::Unsigned(4))] };
+
+pub(super) static HI_VIDEO_FRAME_INFO: Layout = Layout { size: 264, fields: &[Field::new("v_frame", 0, Kind::Structure(&HI_VIDEO_FRAME)), Field::new("pool_id", 256, Kind::Unsigned(4)), Field::new("mod_id", 260, Kind::Unsigned(4))] };
+
+pub(super) static HI_VIDEO_FRAME: Layout = Layout { size: 256, fields: &[Field::new("width", 0, Kind::Unsigned(4)), Field::new("height", 4, Kind::Unsigned(4)), Field::new("field", 8, Kind::Unsigned(4)), Field::new("pixel_format", 12, Kind::Unsigned(4)), Field::new("video_format", 16, Kind::Unsigned(4)), Field::new("compress_mode", 20, Kind::Unsigned(4)), Field::new("dynamic_range", 24, Kind::Unsigned(4)), Field::new("color_gamut", 28, Kind::Unsigned(4)), Field::new("header_stride", 32, Kind::Array(&Kind::Unsigned(4), 4, 3)), Field::new("width_stride", 44, Kind::Array(&Kind::Unsigned(4), 4, 3)), Field::new("height_stride", 56, Kind::Array(&Kind::Unsigned(4), 4, 3)), Field::new("header_phys_addr", 72, Kind::Array(&Kind::Unsigned(8), 8, 3)), Field::new("phys_addr", 96, Kind::Array(&Kind::Unsigned(8), 8, 3)), Field::new("header_virt_addr", 120, Kind::Array(&Kind::Unsigned(8), 8, 3)), Field::new("virt_addr", 144, Kind::Array(&Kind::Unsigned(8), 8, 3)), Field::new("time_ref", 168, Kind::Unsigned(4)), Field::new("pts", 176, Kind::Unsigned(8)), Field::new("user_data", 184, Kind::Array(&Kind::Unsigned(8), 8, 8)), Field::new("frame_flag", 248, Kind::Unsigned(4))] };
+
+pub(super) static HI_VPC_CHN_ATTR: Layout = Layout { size: 12, fields: &[Field::new("attr", 0, Kind::Signed(4)), Field::new("pic_width", 4, Kind::Unsigned(4)), Field::new("pic_height", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VPC_CROP_REGION_INFO: Layout = Layout { size: 48, fields: &[Field::new("dest_pic_info", 0, Kind::Structure(&HI_VPC_PIC_INFO)), Field::new("crop_region", 32, Kind::Structure(&HI_VPC_CROP_REGION))] };
+
+pub(super) static HI_VPC_CROP_REGION: Layout = Layout { size: 16, fields: &[Field::new("top_offset", 0, Kind::Unsigned(4)), Field::new("left_offset", 4, Kind::Unsigned(4)), Field::new("crop_width", 8, Kind::Unsigned(4)), Field::new("crop_height", 12, Kind::Unsigned(4))] };
+
+pub(super) static HI_VPC_CROP_RESIZE_BORDER_REGION: Layout = Layout { size: 104, fields: &[Field::new("dest_pic_info", 0, Kind::Structure(&HI_VPC_PIC_INFO)), Field::new("crop_region", 32, Kind::Structure(&HI_VPC_CROP_REGION)), Field::new("resize_info", 48, Kind::Structure(&HI_VPC_RESIZE_INFO)), Field::new("dest_top_offset", 60, Kind::Unsigned(4)), Field::new("dest_left_offset", 64, Kind::Unsigned(4)), Field::new("border_type", 68, Kind::Unsigned(4)), Field::new("scalar_value", 72, Kind::Structure(&HI_VPC_SCALAR))] };
+
+pub(super) static HI_VPC_SCALAR: Layout = Layout { size: 32, fields: &[Field::new("val", 0, Kind::Array(&Kind::Double, 8, 4))] };
+
+pub(super) static HI_VPC_RESIZE_INFO: Layout = Layout { size: 12, fields: &[Field::new("resize_width", 0, Kind::Unsigned(4)), Field::new("resize_height", 4, Kind::Unsigned(4)), Field::new("interpolation", 8, Kind::Unsigned(4))] };
+
+pub(super) static HI_VPC_CROP_RESIZE_PASTE_REGION: Layout = Layout { size: 72, fields: &[Field::new("dest_pic_info", 0, Kind::Structure(&HI_VPC_PIC_INFO)), Field::new("crop_region", 32, Kind::Structure(&HI_VPC_CROP_REGION)), Field::new("resize_info", 48, Kind::Structure(&HI_VPC_RESIZE_INFO)), Field::new("dest_top_offset", 60, Kind::Unsigned(4)), Field::new("dest_left_offset", 64, Kind::Unsigned(4))] };
+
+pub(super) static HI_VPC_CROP_RESIZE_REGION: Layout = Layout { size: 64, fields: &[Field::new("dest_pic_info", 0, Kind::Structure(&HI_VPC_PIC_INFO)), Field::new("crop_region", 32, Kind::Structure(&HI_VPC_CROP_REGION)), Field::new("resize_info", 48, Kind::Structure(&HI_VPC_RESIZE_INFO))] };
+
+pub(super) static HI_VPC_MAKE_BORDER_INFO: Layout = Layout { size: 56, fields: &[Field::new("top", 0, Kind::Unsigned(4)), Field::new("bottom", 4, Kind::Unsigned(4)), Field::new("left", 8, Kind::Unsigned(4)), Field::new("right", 12, Kind::Unsigned(4)), Field::new("border_type", 16, Kind::Unsigned(4)), Field::new("scalar_value", 24, Kind::Structure(&HI_VPC_SCALAR))] };
 
 /// The tables with the names of their submodules; `base` is the module itself.
 pub(super) static TABLES: [(&str, &Table); 10] = [

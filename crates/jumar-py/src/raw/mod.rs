@@ -4,9 +4,11 @@
 
 #![allow(unsafe_code)]
 
-// First, because the other files use its macros.
+// First, because the other files use their macros.
 #[macro_use]
 pub mod ffi;
+#[macro_use]
+mod rows;
 
 mod callbacks;
 mod direct;

@@ -22,6 +22,28 @@ pub struct Field {
     pub when: When,
 }
 
+impl Field {
+    /// Returns a field that is always there.
+    pub const fn new(name: &'static str, offset: usize, kind: Kind) -> Field {
+        Field {
+            name,
+            offset,
+            kind,
+            when: When::Always,
+        }
+    }
+
+    /// Returns a member of a union.
+    pub const fn member(name: &'static str, offset: usize, kind: Kind, when: When) -> Field {
+        Field {
+            name,
+            offset,
+            kind,
+            when,
+        }
+    }
+}
+
 /// When a field is there.
 pub enum When {
     Always,

@@ -102,9 +102,9 @@ pub fn write(text: &mut String, api: &Api, names: &BTreeSet<String>) -> anyhow::
             continue;
         }
         let of = find(api, &name)?;
-        writeln!(
+        write!(
             text,
-            "\npub(super) static {}: Layout = Layout {{\n    size: {},\n    fields: &[",
+            "\npub(super) static {}: Layout = Layout {{ size: {}, fields: &[",
             layout(&name),
             of.size
         )?;
@@ -128,7 +128,7 @@ pub fn write(text: &mut String, api: &Api, names: &BTreeSet<String>) -> anyhow::
             let kind = kind(api, of, field, ctype, &mut open)?;
             line(text, &field.name, field.offset, &kind, "When::Always")?;
         }
-        text.push_str("    ],\n};\n");
+        text.push_str("] };\n");
     }
     Ok(())
 }
@@ -140,10 +140,14 @@ fn line(
     kind: &str,
     when: &str,
 ) -> anyhow::Result<()> {
-    writeln!(
-        text,
-        "        Field {{ name: {name:?}, offset: {offset}, kind: {kind}, when: {when} }},"
-    )?;
+    let end = if text.ends_with('[') { "" } else { ", " };
+    match when {
+        "When::Always" => write!(text, "{end}Field::new({name:?}, {offset}, {kind})")?,
+        _ => write!(
+            text,
+            "{end}Field::member({name:?}, {offset}, {kind}, {when})"
+        )?,
+    }
     Ok(())
 }
 

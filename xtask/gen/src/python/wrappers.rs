@@ -13,13 +13,14 @@ use crate::rust::media_code;
 const HEAD: &str = "\
 // Written by `cargo xtask gen` from api/pyacl. Do not edit.
 
-//! One function for each function of pyACL: it parses what Python passed, calls the C function of the shared library and
-//! makes the results, in C order with the code last.
+//! One wrapper for each function of pyACL: it parses what Python passed, calls the C function of the shared library and
+//! makes the results, in C order with the code last. A wrapper is a row where its parameters and results are plain values.
 
 use std::ffi::{CString, c_char};
 
 use super::ffi::*;
 use super::records::*;
+use super::rows::{ArgumentCursor, Parameter};
 use super::structures::*;
 use super::manual;
 use super::table::{END, Table};
@@ -34,8 +35,15 @@ const MANUAL: &[&str] = &["hi_venc_rc_param", "hi_venc_chn_attr"];
 pub fn file(modules: &[Module], api: &Api) -> anyhow::Result<String> {
     let mut text = String::from(HEAD);
     for module in modules {
+        text += "\nwrappers! {\n";
         for function in &module.functions {
-            wrapper(&mut text, module, function, api)?;
+            text.extend(row(module, function)?);
+        }
+        text += "}\n";
+        for function in &module.functions {
+            if row(module, function)?.is_none() {
+                wrapper(&mut text, module, function, api)?;
+            }
         }
         table(&mut text, module)?;
     }
@@ -143,6 +151,65 @@ fn docstring(function: &Function) -> String {
         function.returns()
     );
     text
+}
+
+/// Returns the row of a wrapper whose parameters are numbers, addresses and texts, and whose results are numbers and addresses.
+fn row(module: &Module, function: &Function) -> anyhow::Result<Option<String>> {
+    let Body::Call {
+        args,
+        result,
+        echo: None,
+        checks,
+    } = &function.body
+    else {
+        return Ok(None);
+    };
+    let is_text = |kind: &Type| *kind == Type::Text { optional: false };
+    let is_plain = |arg: &Arg| match arg {
+        Arg::In(_, kind) => is_text(kind) || rust_scalar(kind).is_ok(),
+        Arg::Out(_, kind) => *result == CResult::Status && rust_scalar(kind).is_ok(),
+        Arg::InOut(..) | Arg::Count(..) => false,
+    };
+    let is_result = |arg: &&Arg| matches!(arg, Arg::Out(..));
+    let before = args.iter().take_while(is_result).count();
+    let after = match args.len() - before {
+        0 => 0,
+        _ => args.iter().rev().take_while(is_result).count(),
+    };
+    let parameters = &args[before..args.len() - after];
+    if !checks.is_empty()
+        || !args.iter().all(is_plain)
+        || parameters.iter().any(|arg| is_result(&arg))
+    {
+        return Ok(None);
+    }
+    let list = |args: &[Arg]| -> anyhow::Result<String> {
+        let each = args.iter().map(|arg| match arg {
+            Arg::In(name, kind) => Ok(format!("{}: {}", variable(name), rust_in(kind)?)),
+            Arg::Out(name, kind) => Ok(format!("{}: {}", variable(name), rust_scalar(kind)?)),
+            Arg::InOut(name, _) | Arg::Count(name, _) => {
+                anyhow::bail!("{name} is not a plain value")
+            }
+        });
+        Ok(each.collect::<anyhow::Result<Vec<_>>>()?.join(", "))
+    };
+    let c_name = function.c.as_deref().unwrap_or_default();
+    let kind = match result {
+        CResult::Status if c_name.starts_with("hi_mpi_") => "media_status".to_owned(),
+        CResult::Status => "status".to_owned(),
+        CResult::Nothing => "nothing".to_owned(),
+        CResult::Value(Type::Text { .. }) => "value(CText)".to_owned(),
+        CResult::Value(kind) => format!("value({})", rust_scalar(kind)?),
+    };
+    Ok(Some(format!(
+        "    {}_{} = {} {c_name} [{}] ({}) [{}] {kind};\n",
+        module.name,
+        function.name,
+        if function.waits { "waits" } else { "returns" },
+        list(&args[..before])?,
+        list(parameters)?,
+        list(&args[args.len() - after..])?,
+    )))
 }
 
 fn wrapper(
