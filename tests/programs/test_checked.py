@@ -62,7 +62,7 @@ def results(model, open_model, tmp_path_factory):
         folder = top / name.replace("/", "-")
         folder.mkdir()
         source = HERE / name if name.split("/")[0] in FOLDERS else ROOT / "examples" / name
-        more = ["-rdynamic"] if name == "kernels/symbols.c" else []
+        more = ["-rdynamic"] if name in ("kernels/symbols.c", "kernels/long_task.c") else []
         command = [sys.executable, source]
         if source.suffix == ".c":
             command = [compile_c(source, folder / source.stem, *more, *LINK)]

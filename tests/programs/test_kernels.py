@@ -51,6 +51,11 @@ def test_kernels_and_variables_of_the_program_itself(tmp_path):
     assert run(program).stdout == "ok\n"
 
 
+def test_a_blocking_launch_waits_for_a_kernel_that_computes_for_longer_than_a_second(tmp_path):
+    program = compile_c(HERE / "kernels/long_task.c", tmp_path / "long_task", *link("-rdynamic"))
+    assert run(program, env=environment(ASCEND_LAUNCH_BLOCKING=1)).stdout == "ended\n"
+
+
 def test_a_program_that_compiles_its_kernel(tmp_path):
     program = compile_c(HERE / "kernels/compiled.c", tmp_path / "compiled", *link())
     assert run(program).stdout == "ok\n"

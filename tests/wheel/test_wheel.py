@@ -11,7 +11,9 @@ from conftest import ROOT
 
 
 def test_it_is_small_and_says_what_it_runs_on(wheel):
-    assert wheel.stat().st_size < 32 << 20
+    # Without optimization, the libraries are three times as large.
+    limit = 64 if os.environ.get("JUMAR_TEST_PROFILE") == "dev" else 32
+    assert wheel.stat().st_size < limit << 20
     assert re.fullmatch(r"jumar-[\d.]+-cp39-abi3-manylinux_2_\d+_\w+\.whl", wheel.name)
 
 

@@ -451,8 +451,8 @@ impl Stream {
         self.queue.wait_signal(signal, None);
     }
 
-    /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
-    /// program alive whose stream waits for something that only the same thread can bring about.
+    /// Waits for everything submitted so far as long as tasks end or compute, and leaves an error to the next synchronise. A stream that
+    /// waits is given a second, and a task a minute: either may need what only the calling thread can bring about.
     pub fn drain_briefly(&self) {
         self.wait_briefly(self.queue.submitted());
     }
@@ -467,8 +467,23 @@ impl Stream {
         if self.runs.here() {
             return;
         }
-        let until = Instant::now() + Duration::from_secs(1);
-        self.queue.wait(position, Some(until));
+        self.advances_to(position, Duration::from_secs(1), 60);
+    }
+
+    /// Waits for a position, and returns whether the stream reached it. Gives up after an interval in which the stream only waited, and
+    /// after `most` intervals in a row in which no task ended.
+    fn advances_to(&self, position: u64, interval: Duration, most: u32) -> bool {
+        let mut intervals = 0;
+        let mut completed = self.queue.completed();
+        while !self.queue.wait(position, Some(Instant::now() + interval)) {
+            let now = self.queue.completed();
+            intervals = if now > completed { 0 } else { intervals + 1 };
+            completed = now;
+            if intervals > 0 && (self.queue.is_held() || intervals >= most) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Waits for everything submitted so far, then returns and forgets the stream's error.
@@ -550,15 +565,7 @@ impl Stream {
         if self.runs.here() {
             return self.is_idle();
         }
-        loop {
-            let (last, done) = (self.queue.submitted(), self.queue.completed());
-            if self.queue.wait(last, Some(Instant::now() + patience)) {
-                return true;
-            }
-            if self.queue.is_held() && self.queue.completed() == done {
-                return false;
-            }
-        }
+        self.advances_to(self.queue.submitted(), patience, u32::MAX)
     }
 
     /// Waits until everything submitted so far is done; errors stay for the next synchronise.
