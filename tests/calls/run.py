@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE))
 
 import numpy as np  # noqa: E402
 
+import drawn  # noqa: E402
 import families  # noqa: E402
 import misfits  # noqa: E402
 import page  # noqa: E402
@@ -203,6 +204,7 @@ def main():
     parser.add_argument("--large", action="store_true", help="only calls with tensors of more than 2^24 elements")
     parser.add_argument("--spoil", action="store_true", help="change an element of each result, and name the operators of which that is never found")
     parser.add_argument("--page", action="store_true", help="write docs/generated-calls.md")
+    parser.add_argument("--drawn", action="store_true", help="print the values that the arguments of each operator are drawn with, and what is never drawn")
     parser.add_argument("--misfits", action="store_true", help="write tests/calls/misfits.txt from what the engine refuses")
     parser.add_argument("--check-page", action="store_true", help="fail if docs/generated-calls.md names other operators")
     options = parser.parse_args()
@@ -220,6 +222,8 @@ def main():
     if not operators:
         print("no operator has this name")
         return 2
+    if options.drawn:
+        return drawn.main(chosen)
     if options.misfits:
         return observe(options, chosen)
     if options.call is not None:

@@ -9,6 +9,7 @@ from maker import FLOATS, bits, near, wide
 from . import Family
 from .activations import sigmoid
 from .others import limited, low, steps
+from .windows import resized_out
 
 
 def optional(call, name, dtype, shape, percent=50, domain="small"):
@@ -79,7 +80,7 @@ def gating_k(call):
     k = call.between(1, min(kept * each, 6))
     scores = np.where(keep[..., None], grouped, -np.inf).reshape(rows, experts)
     chosen = top(scores, k)
-    e, factor = 1e-3, 2.5
+    e, factor = call.choose((1e-3, 1.0, 1e-6)), call.choose((2.5, 1.0, -0.5, 0.0))
     y = np.take_along_axis(weights, chosen, 1)
     if norm or renorm:
         y = y / (y.sum(-1, keepdims=True) + e)
@@ -567,12 +568,12 @@ def antialiased(call, kernel, backward=False):
     if backward:
         call.set("inputSize", [n, c, *size])
         x = wide(call.tensor("gradOutput", dtype, (n, c, *out), "small", False))
-        apply = lambda v, a, b: np.einsum("ncij,ih,jw->nchw", v, a, b)  # noqa: E731
+        apply = lambda v, ms: np.einsum("ncij,ih,jw->nchw", v, *ms)  # noqa: E731
     else:
         x = wide(call.tensor(call.inputs[0], dtype, (n, c, *size), "small", False))
-        apply = lambda v, a, b: np.einsum("nchw,ih,jw->ncij", v, a, b)  # noqa: E731
+        apply = lambda v, ms: np.einsum("nchw,ih,jw->ncij", v, *ms)  # noqa: E731
     call.given["gradOutput" if backward else call.inputs[0]].format = 0
-    call.out("out", dtype, apply(x, h, w), near(4, 0, (1e-5 + 0) * (apply(np.abs(x), np.abs(h), np.abs(w)) + 1e-3)))
+    resized_out(call, "out", dtype, apply, x, [h, w], 1e-5, False)
     call.given["out"].array.format = 0
 
 

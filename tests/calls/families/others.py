@@ -41,7 +41,7 @@ def ascend_quant(call):
     lead, c = call.shape(1, 3, 60, empty=False), call.choose((1, 4, 8, 17, 65, 256))
     x = wide(call.tensor("x", dtype, (*lead, c), "small", False))
     n = c if call.chance(70) else 1
-    scale = wide(call.tensor("scale", dtype, values=0.5 + np.abs(np.rint(wide(call.some(dtype, (n,), "small", False)) * 8) / 8)))
+    scale = wide(call.tensor("scale", dtype, values=(0.5 + np.abs(np.rint(wide(call.some(dtype, (n,), "small", False)) * 8) / 8)) * call.choose((1, 1, 16, -1))))
     offset = wide(call.tensor("offset", dtype, values=np.rint(wide(call.some(dtype, (n,), "small", False)) * 8) / 8)) if call.chance(60) else None
     sqrt = call.set("sqrtMode", call.chance(30))
     mode = call.set("roundMode", call.choose(tuple(ROUND)))
@@ -95,7 +95,7 @@ def quantize(call):
     call.set("dtype", out), call.set("axis", axis if n > 1 else 0)
     spread = lambda v: v.reshape([-1 if a == axis else 1 for a in range(len(shape))])  # noqa: E731
     exact = x / spread(scale) + (0 if zero is None else spread(zero))
-    call.out("out", out, limited(np.rint(exact), out), steps(exact, 0, 0, 2 * low(dtype) * np.abs(exact).max(initial=0)))
+    call.out("out", out, limited(np.rint(np.where(np.isnan(exact), 0, exact)), out), steps(exact, 0, 0, 2 * low(dtype) * np.abs(exact).max(initial=0)))
 
 
 def fake_quant(call, channel):
@@ -110,15 +110,18 @@ def fake_quant(call, channel):
         call.set("axis", axis)
     else:
         call.set("fakeQuantEnbled", 1.0)
-    least, most = call.choose(((-8, 7), (0, 5), (-128, 127)))
+    least, most = call.choose(((-8, 7), (0, 5), (-128, 127), (0, 255), (-3, -1), (2, 2)))
     call.set("quantMin", least), call.set("quantMax", most)
     spread = (lambda v: v.reshape([-1 if a == axis else 1 for a in range(len(shape))])) if channel else (lambda v: v.reshape(()))
     exact = x / spread(scale)
+    # What is not a number is the smallest, as PyTorch has it.
+    exact = np.where(np.isnan(exact), -np.inf, exact)
     value = np.rint(exact) + spread(zero)
     wanted = (np.clip(value, least, most) - spread(zero)) * spread(scale)
     tie = np.abs(exact - np.rint(exact * 2) / 2) <= 1e-3 * (1 + np.abs(exact))
     call.out("out", dtype, wanted, near(4, 0, np.where(tie, np.broadcast_to(spread(scale), tie.shape) * 1.01, 0)))
     inside = (value >= least) & (value <= most)
+    tie &= np.isfinite(x)
     call.out("mask", "bool", inside, lambda found, want: bits(np.where(tie, want, found), want))
 
 
@@ -171,7 +174,7 @@ def adam_w(call, V2):
     dtype = call.float_type()
     shape = call.shape(0, 4, 2000)
     var, m, v, g = (wide(call.tensor(name, dtype, shape, "small" if name != "vRef" else "inner", False)) for name in ("varRef", "mRef", "vRef", "grad"))
-    rate, decay, one, two, e = call.choose((0.0625, 0.5)), call.choose((0.125, 0.0)), call.choose((0.875, 0.5)), call.choose((0.9375, 0.75)), 2.0**-13
+    rate, decay, one, two, e = call.choose((0.0625, 0.5, 0.0, -0.25)), call.choose((0.125, 0.0, 0.5)), call.choose((0.875, 0.5, 0.0)), call.choose((0.9375, 0.75, 0.0)), call.choose((2.0**-13, 0.5, 2.0**-20))
     # The step before this one is passed: 0 in the first call.
     step = call.choose((0, 1, 2, 20))
     if V2:
@@ -206,7 +209,7 @@ def adam(call):
     dtype = call.float_type()
     shape = call.shape(1, 4, 2000)
     var, m, v, g = (wide(call.tensor(name, dtype, shape, "small" if name != "v" else "inner", False)) for name in ("varRef", "m", "v", "grad"))
-    rate, one, two, e, step = 0.0625, 0.875, 0.9375, 2.0**-6, call.choose((1, 3, 20))
+    rate, one, two, e, step = call.choose((0.0625, 0.0, -0.5)), call.choose((0.875, 0.0, 0.5)), call.choose((0.9375, 0.0, 0.75)), call.choose((2.0**-6, 0.5, 2.0**-20)), call.choose((1, 3, 20))
     for name, value in (("beta1Power", one**step), ("beta2Power", two**step), ("lr", rate), ("beta1", one), ("beta2", two), ("epsilon", e)):
         call.tensor(name, "float32", values=np.array([value]), plain=True)
     call.set("useLocking", call.chance(50))
@@ -290,7 +293,7 @@ def permuted(call):
 
 
 def dropout_mask(call):
-    p = call.choose((0.5, 0.0))
+    p = call.choose((0.5, 0.0, 0.75, 0.125))
     dtype = call.float_type()
     x = wide(call.tensor("self", dtype, call.shape(1, 4, 2000, empty=False), "small", False))
     bytes_ = -(-x.size // 128) * 16
@@ -305,7 +308,7 @@ def masked_scale(call):
     shape = call.shape(0, 5, 2000)
     x = wide(call.tensor("self", dtype, shape, "small", False))
     mask = wide(call.tensor("mask", call.choose(("uint8", "int8")), values=np.abs(call.some("int8", shape, "small", False)) % 2)).astype(float)
-    scale = call.set("scale", call.choose((1.0, 2.0, 0.5)))
+    scale = call.set("scale", call.choose((1.0, 2.0, 0.5, 0.0, -3.0)))
     call.out("out", dtype, x * mask * scale, near(2))
 
 
@@ -352,8 +355,8 @@ def distances(call):
     b = call.choose(((), (2,)))
     m, n, d = call.choose((1, 2, 9, 33)), call.choose((1, 3, 17, 130)), call.choose((1, 3, 8, 65))
     x, y = wide(call.tensor("x1", dtype, (*b, m, d), "small", False)), wide(call.tensor("x2", dtype, (*b, n, d), "small", False))
-    p = call.set("p", call.choose((2.0, 1.0, math.inf, 3.0, 0.0)))
-    call.set("compute_mode", 2)
+    p = call.set("p", call.choose((2.0, 1.0, math.inf, 3.0, 0.0, 0.5, 1.5)))
+    call.set("compute_mode", call.choose((2, 0, 1)))
     gap = np.abs(x[..., :, None, :] - y[..., None, :, :])
     with np.errstate(all="ignore"):
         wanted = gap.max(-1) if p == math.inf else (gap != 0).sum(-1).astype(float) if p == 0 else (gap**p).sum(-1) ** (1 / p)
@@ -374,19 +377,22 @@ def elementwise_batch_norm(call):
 
 
 def amp_scale(call):
-    scale = call.choose((1.0, 1024.0))
-    growth, found = call.choose((0, 1, 3)), call.choose((0.0, 1.0))
+    scale = call.choose((1.0, 1024.0, 65536.0, 3e38, 2.0**127, 1e-38, 2.0**-140, 0.0, math.inf))
+    growth, found = call.choose((0, 1, 3, 7)), call.choose((0.0, 1.0, 0.0, 5.0))
     call.tensor("currentScale", "float32", values=np.array([scale]), plain=True)
     call.tensor("growthTracker", "int32", values=np.array([growth]), plain=True)
     call.tensor("foundInf", "float32", values=np.array([found]), plain=True)
-    up, down, after = call.set("growthFactor", 2.0), call.set("backoffFactor", 0.5), call.set("growthInterval", call.choose((4, 2, 1)))
+    up, down, after = call.set("growthFactor", call.choose((2.0, 1.0, 1.5, 1e10, 0.5))), call.set("backoffFactor", call.choose((0.5, 0.25, 1.0, 1e-10, 0.0))), call.set("growthInterval", call.choose((4, 2, 1, 8)))
     if found:
         scale, growth = scale * down, 0
     else:
         growth += 1
         if growth == after:
-            scale, growth = scale * up, 0
-    call.out("updatedScale", "float32", np.array([scale])), call.out("updatedGrowthTracker", "int32", np.array([growth]))
+            # A scale that would not be finite stays.
+            with np.errstate(all="ignore"):
+                raised = np.float32(np.float32(scale) * np.float32(up))
+            scale, growth = float(raised) if np.isfinite(raised) else scale, 0
+    call.out("updatedScale", "float32", np.array([scale]), near(1)), call.out("updatedGrowthTracker", "int32", np.array([growth]))
 
 
 QUANT = Family("quantisation", "ops/quant")

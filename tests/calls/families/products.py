@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from maker import EPS, FLOATS, LOW, near, wide
+from maker import EPS, FLOATS, LOW, bits, near, wide
 
 from . import Family
 
@@ -103,6 +103,8 @@ def added(call, form):
         product, size = np.matmul(x, y), np.matmul(np.abs(x), np.abs(y))
         if form == "sum":
             product, size = product.sum(0), size.sum(0)
+    # A factor of 0 leaves out what it multiplies, whatever that holds.
+    c = np.zeros(c.shape) if beta == 0 else c
     wanted = np.broadcast_to(beta * c, full) + alpha * product
     low = 0
     depth = k * b if form == "sum" else k
@@ -120,10 +122,10 @@ def gemm(call):
     a = wide(call.tensor("A", dtype, (k, m) if ta else (m, k), "small", False))
     b = wide(call.tensor("B", dtype, (n, k) if tb else (k, n), "small", False))
     c = wide(call.tensor("C", dtype, (m, n), "small", False))
-    alpha, beta = call.set("alpha", call.choose((1.0, 2.0, -0.5))), call.set("beta", call.choose((1.0, 0.0, 0.5)))
+    alpha, beta = call.set("alpha", call.choose((1.0, 2.0, -0.5, 0.0))), call.set("beta", call.choose((1.0, 0.0, 0.5, -2.0)))
     call.set("cubeMathType", 0)
     a, b = a.T if ta else a, b.T if tb else b
-    low = 0
+    low, c = 0, np.zeros(c.shape) if beta == 0 else c
     call.out("out", dtype, alpha * (a @ b) + beta * c, near(4, 0, (EPS["float32"] * (4 + adding(k)) + low) * (abs(alpha) * (np.abs(a) @ np.abs(b)) + np.abs(beta * c))))
 
 
@@ -154,6 +156,8 @@ def quantised(call, form):
     call.tensor("x1", "int8", values=x.T if ta else x), call.tensor("x2", "int8", values=y.T if tb else y)
     out = call.choose(("float16", "bfloat16"))
     total = (x @ y).astype(np.float64)
+    if call.chance(30):
+        return to_int8(call, form, x, y, total)
     scale = wide(call.tensor({"V5": "x2Scale"}.get(form, "scale"), "float32", values=np.abs(call.some("float32", (n if call.chance(70) else 1,), "inner", False)) / 256))
     bias = None
     if call.chance(50):
@@ -166,6 +170,30 @@ def quantised(call, form):
         call.set("groupSize", 0)
     wanted = total * scale * (1 if rows is None else rows[:, None])
     call.out("out", out, wanted, near(4))
+
+
+def to_int8(call, form, x, y, total):
+    """A result of int8: sums times scales of powers of two, so that halves and limits occur, and an offset."""
+    k, n = y.shape
+    if call.chance(60):
+        # Few units: halves and quarters of them are between the limits.
+        x, y = np.sign(x) * (np.abs(x) % 4), np.sign(y) * (np.abs(y) % 3)
+        ta, tb = call.given["transposeX1"].value, call.given["transposeX2"].value
+        call.tensor("x1", "int8", values=x.T if ta else x), call.tensor("x2", "int8", values=y.T if tb else y)
+        total = (x @ y).astype(np.float64)
+    scale = np.array([call.choose((0.5, 0.25, 1.0, 2.0**-9, -0.5)) for _ in range(n if call.chance(50) else 1)])
+    call.tensor({"V5": "x2Scale"}.get(form, "scale"), "float32", values=scale)
+    if call.chance(50):
+        total = total + call.tensor("bias", "int32", values=call.some("int32", (n,), "small", False)).astype(float)
+    exact = total * scale
+    if form != "V5" and call.chance(50):
+        offset = np.array([call.choose((0.5, 0.0, 1.0, -3.0, 100.0, -200.0)) for _ in range(call.choose((1, n)))])
+        call.tensor("offset", "float32", values=offset)
+        exact = exact + offset
+    if form == "V5":
+        call.set("groupSize", 0)
+    call.features.add("halves, limits of int8")
+    call.out("out", "int8", np.clip(np.rint(exact), -128, 127).astype(np.int8), bits)
 
 
 def weight_only(call, nz=False):

@@ -594,7 +594,7 @@ def multilabel(call):
     made, size = np.zeros(rows), np.zeros(rows)
     for row in range(rows):
         for i in np.flatnonzero(marks[row]):
-            part = np.maximum(1 - (x[row, i] - x[row, marks[row] == 0]), 0)
+            part = np.nan_to_num(1 - (x[row, i] - x[row, marks[row] == 0]), nan=0, posinf=np.inf, neginf=0).clip(0)
             made[row] += part.sum() / n
             size[row] += (1 + np.abs(x[row, i]) + np.abs(x[row])).sum() / n
     wanted = made if reduction == 0 else made.mean() if reduction == 1 else made.sum()
@@ -609,7 +609,7 @@ def gathered_statistics(call):
     squares = wide(call.tensor("totalSquareSum", "float32", values=totals**2 + counts[:, None] * (0.5 + wide(call.some("float32", (parts, c), "prob", False)))))
     call.tensor("sampleCount", "int32", values=counts)
     mean, var = small(call, "mean", "float32", (c,)), small(call, "variance", "float32", (c,), "inner")
-    momentum, e, n = call.set("momentum", 0.125), call.set("eps", 2.0**-10), counts.sum()
+    momentum, e, n = call.set("momentum", call.choose((0.125, 0.0, 1.0, 0.5))), call.set("eps", call.choose((2.0**-10, 0.0, 1.0))), counts.sum()
     one = totals.sum(0) / n
     two = squares.sum(0) / n - one**2
     call.update("mean", mean * (1 - momentum) + momentum * one, near(8, 0, 1e-5 * (1 + np.abs(one)))), call.update("variance", var * (1 - momentum) + momentum * two * n / (n - 1), near(8, 0, 2e-5 * (1 + squares.sum(0))))
