@@ -285,6 +285,21 @@ def scatter(call, form):
         call.out("out", dtype, wanted, check)
 
 
+def rows_added(call):
+    """Adds parts to those of a tensor that rows of indices name."""
+    dtype = call.choose(("float32", "float16", "int32", "int8", "uint8"))
+    shape = call.shape(1, 4, 800, empty=False)
+    depth, count = call.between(1, len(shape)), call.choose((1, 2, 7, 33))
+    x = wide(call.tensor("varRef", dtype, shape, "small", False))
+    at = np.stack([call.some("int32", (count,), "any", False).astype(np.int64) % size for size in shape[:depth]], -1)
+    call.tensor("indices", call.choose(INDEX), values=at)
+    part = wide(call.tensor("updates", dtype, (count, *shape[depth:]), "small", False))
+    key, wanted, size = tuple(at.T), x.copy(), np.abs(x).astype(float)
+    with np.errstate(all="ignore"):
+        np.add.at(wanted, key, part), np.add.at(size, key, np.abs(part))
+    call.update("varRef", wanted, near(2, EPS[dtype] if dtype in LOW else 0, (EPS[dtype] if dtype in LOW else 4e-7) * count * size if dtype in FLOATS else 0))
+
+
 def index_add(call, V2=False):
     dtype = call.choose((*FLOATS, "int32", "int64"))
     shape = call.shape(1, 4, 800, empty=False)
@@ -449,6 +464,7 @@ INDEXING.add("Unique2", unique, form="counts")
 INDEXING.add("UniqueConsecutive", unique, form="consecutive")
 INDEXING.add("IsInScalarTensor", in_list, element="scalar")
 INDEXING.add("IsInTensorScalar", in_list, element="tensor")
+INDEXING.add("TfScatterAdd", rows_added)
 INDEXING.add("ScatterNd", scatter_nd)
 INDEXING.add("ScatterNdUpdate", scatter_nd, update=True)
 

@@ -70,6 +70,8 @@ def anti_quant(call):
 
 
 def dynamic_quant(call):
+    if call.operator == "aclnnDynamicQuantV2" and call.chance(60):
+        return dynamic_quant_in_groups(call)
     dtype = call.choose(("float16", "bfloat16"))
     lead, c = call.shape(1, 3, 60, empty=False), call.choose((2, 4, 8, 17, 64, 65, 256, 1024))
     x = wide(call.tensor("x", dtype, (*lead, c), "small", False))
@@ -82,6 +84,36 @@ def dynamic_quant(call):
         exact = np.nan_to_num(value / scale[..., None])
     call.out("yOut", "int8", limited(np.rint(exact), "int8"), steps(exact, -128, 127, 1e-3))
     call.out("scaleOut", "float32", scale, near(8))
+
+
+def dynamic_quant_in_groups(call):
+    """Rows of groups, each group with factors of its own; with an offset the least number is the least integer, and the largest the largest."""
+    dtype = call.choose(("float16", "bfloat16"))
+    rows, columns = call.choose((1, 3, 17, 130)), call.choose((2, 8, 17, 65))
+    x = wide(call.some(dtype, (rows, columns), "small", False)).copy()
+    # Equal numbers alone have no scale.
+    x[:, 0], x[:, 1] = 1 + np.arange(rows) % 3, -2 - np.arange(rows) % 5
+    x = wide(call.tensor("x", dtype, values=x))
+    values = x.astype(np.float32)
+    if call.chance(60):
+        groups = call.between(1, 3) if call.chance(70) else 1
+        smooth = wide(call.tensor("smoothScalesOptional", dtype, (groups, columns) if groups > 1 else (columns,), "inner", False, odd=False)).astype(np.float32)
+        if groups > 1:
+            ends = [*sorted(call.between(0, rows) for _ in range(groups - 1)), rows]
+            call.tensor("groupIndexOptional", "int32", values=np.array(ends))
+            smooth = smooth[np.searchsorted(ends, np.arange(rows), "right")]
+        values = values * smooth
+    call.set("dstType", 2)
+    most, least = values.max(-1, keepdims=True), values.min(-1, keepdims=True)
+    if call.chance(60):
+        scale = (most - least) / np.float32(255)
+        offset = np.float32(127) - most / scale
+        call.out("offsetOut", "float32", offset[:, 0], near(8, 0, 1e-4 * (1 + np.abs(most / scale)[:, 0])))
+    else:
+        scale, offset = np.abs(values).max(-1, keepdims=True) / np.float32(127), np.float32(0)
+    exact = (values / scale + offset).astype(float)
+    call.out("yOut", "int8", limited(np.rint(exact), "int8"), steps(exact, -128, 127, 1e-3))
+    call.out("scaleOut", "float32", scale[:, 0], near(8))
 
 
 def quantize(call):
@@ -395,6 +427,14 @@ def amp_scale(call):
     call.out("updatedScale", "float32", np.array([scale]), near(1)), call.out("updatedGrowthTracker", "int32", np.array([growth]))
 
 
+def all_finite(call):
+    """True stays, and becomes true where an element is infinite or not a number."""
+    dtype = call.choose(FLOATS)
+    x = wide(call.tensor("gradient", dtype, call.shape(0, 5, 3000), "small", call.chance(30)))
+    before = call.tensor("out", "bool", values=np.array([call.chance(30)]))
+    call.update("out", before | (not np.isfinite(x).all()))
+
+
 QUANT = Family("quantisation", "ops/quant")
 QUANT.add("AscendQuant AscendQuantV3", ascend_quant)
 QUANT.add("AscendAntiQuant", anti_quant)
@@ -412,6 +452,7 @@ OPTIMIZERS.add("ApplyAdamWV2", adam_w, V2=True)
 OPTIMIZERS.add("ApplyAdamW", adam_w, V2=False)
 OPTIMIZERS.add("ApplyAdam", adam)
 OPTIMIZERS.add("AmpUpdateScale", amp_scale)
+OPTIMIZERS.add("AllFinite", all_finite)
 
 RANDOM = Family("random numbers", "ops/random")
 RANDOM.add("Uniform", uniform)

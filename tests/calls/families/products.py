@@ -196,6 +196,21 @@ def to_int8(call, form, x, y, total):
     call.out("out", "int8", np.clip(np.rint(exact), -128, 127).astype(np.int8), bits)
 
 
+def summed_products(call):
+    """The sum over a batch of products of int8, each with scales of rows and columns; the second matrices are in blocks."""
+    batch, m, k, n = call.between(1, 4), call.choose((1, 3, 17, 130)), call.choose((1, 16, 17, 65)), call.choose((1, 16, 33))
+    x, y = call.some("int8", (batch, m, k), "any", False).astype(np.int64), call.some("int8", (batch, k, n), "any", False).astype(np.int64)
+    call.tensor("x1", "int8", values=x)
+    call.tensor("x2", "int8", values=blocks(y.astype(np.int8), 32), plain=True)
+    rows = wide(call.tensor("x1Scale", "float32", (batch, m), "inner", False, odd=False))
+    columns = wide(call.tensor("x2Scale", "bfloat16", values=wide(call.some("bfloat16", (n,), "small", False)) / 256))
+    for name in ("transposeX1", "transposeX2", "keepDims"):
+        call.set(name, False)
+    call.set("groupSize", 0), call.set("dims", [0])
+    parts = (x @ y).astype(float) * columns * rows[..., None]
+    call.out("out", "bfloat16", parts.sum(0), near(8, 0, 1e-6 * np.abs(parts).sum(0)))
+
+
 def weight_only(call, nz=False):
     dtype = call.choose(("float16", "bfloat16"))
     m, k, n = (max(size, 1) for size in sizes(call))
@@ -299,6 +314,7 @@ PRODUCTS.add("QuantMatmulV3", quantised, form="V3")
 PRODUCTS.add("QuantMatmulV4", quantised, form="V4")
 PRODUCTS.add("QuantMatmulV5", quantised, form="V5")
 PRODUCTS.add("WeightQuantBatchMatmulV2 WeightQuantBatchMatmulV3", weight_only)
+PRODUCTS.add("QuantMatmulReduceSumWeightNz", summed_products)
 PRODUCTS.add("WeightQuantBatchMatmulNz", weight_only, nz=True)
 for version, name in ((1, "GroupedMatmul"), (2, "GroupedMatmulV2"), (3, "GroupedMatmulV3"), (4, "GroupedMatmulV4"), (5, "GroupedMatmulV5")):
     PRODUCTS.add(name, grouped, version=version)
