@@ -42,7 +42,7 @@ ORDINARY = re.compile(
     "aclnn(.*DynamicQuant|.*FlatQuant|DequantSwigluQuant|RotateQuant|.*MxQuant|.*BlockQuant|SwiGluQuant|GeluQuant|RmsNormGradQuant|RmsNormQuantV3|InplaceQuantScatter|MoeInitRouting|QuantMatmulDequant|QuantGroupedMatmulDequant|Normal|Dropout|"
     # References that go by differences, by matrices that are solved, or by sums in another order.
     "GroupNormSwishGrad|.*NsaCompress|GridSampler|RingAttention|Svd|TriangularSolve|LinalgQr|ConvTbcBackward|DeformableConv2dBackward|ExpSegsumBackward|RotaryPositionEmbeddingGrad|CtcLossBackward|"
-    "CrossEntropyLossGrad|MoeFinalizeRouting|MoeTokenUnpermute|BatchNormGatherStatsWithCounts|BackgroundReplace|ConvDepthwise2d)")
+    "CrossEntropyLossGrad|MoeFinalizeRouting|MoeTokenUnpermute|BatchNormGatherStatsWithCounts|BackgroundReplace|ConvDepthwise2d|ConvTbc|Histc)")
 
 #: Operators with further tensors in float32 beside those of the type.
 SINGLE = ()
@@ -265,6 +265,8 @@ class Call:
         self.odd = draws.below(ODD) == ODD - 1 and not ORDINARY.match(operator)
         # The status that the first phase has to return; an optional output that was left out, which some forms need.
         self.expected, self.left = 0, None
+        # Arguments that are not left out: others go by whether they are there.
+        self.kept = set()
         # The choices that made shapes and layouts, with the simplest ones, and those that say where in its pool a tensor begins: for `shrink.py`.
         self.regions, self.starts = [], []
         self.below, self.choose, self.chance, self.between = draws.below, draws.choose, draws.chance, draws.between
@@ -288,7 +290,7 @@ class Call:
 
     def lighten(self, required):
         """Leaves out what the operator does without: an optional argument that has its default, or an optional output. `required` names those that are refused without."""
-        free = [name for _, name, _, _, optional in self.params if optional and name in self.given and name not in required]
+        free = [name for _, name, _, _, optional in self.params if optional and name in self.given and name not in required and name not in self.kept]
         for name in free:
             value = self.given[name]
             default = DEFAULTS.get((self.operator, name), DEFAULTS.get(name))

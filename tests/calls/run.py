@@ -39,6 +39,8 @@ TRIES = 30
 MISFITS = 3
 #: Changes of each valid call that the first phase has to refuse.
 CHANGES = 2
+#: How often a change is drawn until one changes the call.
+PICKS = 5
 #: Calls that confirm that a change is not refused any more.
 CONFIRMING = 16
 #: Calls that one process makes before it looks at the clock.
@@ -93,9 +95,12 @@ class Maker:
             return call, None
         listed = () if problem or call.expected else self.refused.get(call.operator, ())
         for _ in range(CHANGES if listed else 0):
-            name, word, status = listed[draws.below(len(listed))]
-            given = misfits.changed(call, name, word, draws.below(4) if word.endswith(" tied") else 0)
-            if given is None:
+            for _ in range(PICKS):
+                name, word, status = listed[draws.below(len(listed))]
+                given = misfits.changed(call, name, word, draws.below(4) if word.endswith(" tied") else 0)
+                if given is not None:
+                    break
+            else:
                 continue
             found = self.device.first(call.operator, given)
             if found != status and self.confirmed(draws.made[0], name, word, status):
@@ -109,11 +114,14 @@ class Maker:
         key = (operator, name, word)
         if key not in self.judged:
             other = 0
-            for seed in range(CONFIRMING):
+            seed, answered = 0, 0
+            while answered < CONFIRMING and seed < 16 * CONFIRMING:
                 call = self.valid(operator, make, seed)
                 answer = call and misfits.answer(self, call, name, word)
                 if answer:
                     other += 1 if answer[0] != status else -1
+                    answered += 1
+                seed += 1
             self.judged[key] = other > 0
         return self.judged[key]
 
@@ -240,7 +248,7 @@ def observed(index, options, chosen, answers):
     maker = Maker(options.seed, chosen)
     for number, (_, operator, make) in enumerate(maker.rows):
         if number % options.processes == index:
-            answers.put((operator, misfits.text(operator, misfits.observed(maker, operator, make), maker.device.prototypes[operator])))
+            answers.put((operator, misfits.text(operator, misfits.observed(maker, operator, make), maker.device.prototypes[operator], misfits.dependent(maker, operator, make))))
     maker.device.close()
     answers.put((None, index))
 

@@ -394,12 +394,13 @@ def entropy_grad(call):
     logs = x - x.max(1, keepdims=True)
     logs = wide(call.tensor("logProb", dtype, values=logs - np.log(np.exp(logs).sum(1, keepdims=True))))
     target = call.some("int64", (rows,), "any", False).astype(np.int64) % n
-    target = call.tensor("target", "int64", values=np.where((np.arange(rows) % 3 == 1), -100, target))
+    ignore = call.choose((-100, -1, 0, n - 1))
+    target = call.tensor("target", "int64", values=np.where((np.arange(rows) % 3 == 1), ignore, target))
     w = positive(call, "weightOptional", "float32", (n,)) if call.chance(50) else np.ones(n)
-    kind, smoothing = call.set("reductionOptional", call.choose(("none", "mean", "sum"))), call.set("labelSmoothing", call.choose((0.0, 0.25)))
-    call.set("ignoreIndex", -100), call.set("lseSquareScaleForZloss", 0.0)
+    kind, smoothing = call.set("reductionOptional", call.choose(("none", "mean", "sum"))), call.set("labelSmoothing", call.choose((0.0, 0.25, 1.0)))
+    call.set("ignoreIndex", ignore), call.set("lseSquareScaleForZloss", 0.0)
     g = small(call, "gradLoss", dtype, (rows,) if kind == "none" else (1,))
-    seen = target != -100
+    seen = target != ignore
     own = np.where(seen, w[np.where(seen, target, 0)], 0)
     flow = np.broadcast_to(g, (rows,)) * seen / (own.sum() if kind == "mean" else 1)
     hot = np.eye(n)[np.where(seen, target, 0)]

@@ -237,11 +237,16 @@ def pool_back(call, dims, unpool=False):
     call.update("outRef", made.reshape(large))
 
 
+def with_odd(call, name, dtype, shape):
+    """Elements of which at times some are not finite."""
+    return wide(call.tensor(name, dtype, shape, "small", call.chance(30)))
+
+
 def max_pool(call):
     dtype = call.float_type()
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
     pads = [call.below(k) for k in kernel * 2]
-    x = small(call, "self", dtype, (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel)))
+    x = with_odd(call, "self", dtype, (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel)))
     for name, value in (("kernelShape", kernel), ("strides", stride), ("autoPad", 0), ("pads", pads), ("dilations", []), ("ceilMode", 0)):
         call.set(name, value)
     padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])), constant_values=-np.inf)
@@ -530,12 +535,12 @@ def fused_product(call):
 
 
 def sgd(call):
-    momentum, dampening = call.set("momentum", call.choose((0.0, 0.5))), call.set("dampening", call.choose((0.0, 0.25)))
+    momentum, dampening = call.set("momentum", call.choose((0.0, 0.5, 1.0))), call.set("dampening", call.choose((0.0, 0.25, 1.0)))
     nesterov = call.set("nesterov", momentum > 0 and dampening == 0 and call.chance(50))
-    maximize, first, decay = call.set("maximize", call.chance(40)), call.set("isFirstStep", call.chance(40)), call.set("weightDecay", call.choose((0.0, 0.125)))
-    rate, scale = call.set("lr", 0.125), 1.0
+    maximize, first, decay = call.set("maximize", call.chance(40)), call.set("isFirstStep", call.chance(40)), call.set("weightDecay", call.choose((0.0, 0.125, 1.0)))
+    rate, scale = call.set("lr", call.choose((0.125, 0.0, 1.0, 0.0078125))), 1.0
     if call.chance(50):
-        scale = float(wide(call.tensor("gradScaleOptional", "float32", values=np.array([2.0])))[0])
+        scale = float(wide(call.tensor("gradScaleOptional", "float32", values=np.array([call.choose((2.0, 0.5, 1024.0))])))[0])
     count = call.between(1, 3)
     groups = {name: [] for name in ("paramsRef", "gradsRef", "momentumBufferListOptionalRef")}
     for _ in range(count):

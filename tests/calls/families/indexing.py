@@ -99,7 +99,7 @@ def embedding_backward(call):
     at = indices(call, "indices", shape, rows)
     call.set("numWeights", rows)
     # A padding index beyond the rows leaves none out.
-    padding = call.choose((0, 1, 1 << 20, -1))
+    padding = call.choose((0, 1, 1 << 20, -1, rows - 1, rows))
     call.set("paddingIdx", padding)
     scale = call.set("scaleGradByFreq", call.chance(30))
     counts = np.bincount(at.reshape(-1), minlength=rows)
@@ -201,7 +201,7 @@ def index_put(call):
     shape = call.shape(1, 3, 500, empty=False)
     used = call.between(1, len(shape))
     add = call.set("accumulate", call.chance(50))
-    call.set("unsafe", False)
+    call.set("unsafe", call.chance(30))
     x = call.tensor("selfRef", dtype, shape, "small", False)
     count = call.choose((1, 2, 5))
     if not add:
@@ -414,7 +414,8 @@ def in_list(call, element):
     else:
         x = wide(call.tensor("element", dtype, call.shape(0, 3, 600), "integer", False))
         y = wide(np.asarray(call.scalar("testElement", dtype, call.choose((1, 2, 100)))))
-    call.set("assumeUnique", False)
+    # That elements are distinct is said of both operands; it changes nothing but the way.
+    call.set("assumeUnique", call.chance(30) and len(np.unique(x)) == np.size(x) and len(np.unique(y)) == np.size(y))
     invert = call.set("invert", call.chance(50))
     call.out("out", "bool", np.isin(x, y, invert=invert))
 

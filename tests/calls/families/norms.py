@@ -414,7 +414,7 @@ def cross_entropy(call):
     spread = np.where(used, -(logp * (1.0 if w is None else w)).sum(1), 0.0)
     total = weights.sum()
     with np.errstate(all="ignore"):
-        per = (certain * (1 - smooth) if smooth != 1 else 0) + (spread * smooth / c if smooth else 0)
+        per = certain * (1 - smooth) + spread * smooth / c if smooth else certain
         value = per if reduction == "none" else per.sum().reshape(1) / (total if reduction == "mean" else 1)
         size = (np.abs(certain) + np.abs(spread) * smooth / c + 1)
         size = size if reduction == "none" else size.sum().reshape(1) / (max(total, 1e-6) if reduction == "mean" else 1)

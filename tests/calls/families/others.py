@@ -108,6 +108,7 @@ def dynamic_quant_in_groups(call):
     if call.chance(60):
         scale = (most - least) / np.float32(255)
         offset = np.float32(127) - most / scale
+        call.kept.add("offsetOut")
         call.out("offsetOut", "float32", offset[:, 0], near(8, 0, 1e-4 * (1 + np.abs(most / scale)[:, 0])))
     else:
         scale, offset = np.abs(values).max(-1, keepdims=True) / np.float32(127), np.float32(0)

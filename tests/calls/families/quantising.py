@@ -327,9 +327,9 @@ def group_quant(call):
     rows, columns = call.choose((1, 5, 17, 130)), call.choose((1, 4, 8, 65))
     ends = ends_of(call, rows)
     x = wide(call.tensor("x", dtype, (rows, columns), "small", False))
-    scale = wide(call.tensor("scale", dtype, values=0.5 + np.abs(np.rint(wide(call.some(dtype, (len(ends), columns), "small", False)) * 8) / 8)))
+    scale = wide(call.tensor("scale", dtype, values=(0.5 + np.abs(np.rint(wide(call.some(dtype, (len(ends), columns), "small", False)) * 8) / 8)) * call.choose((1, 16, -1))))
     call.tensor("groupIndex", call.choose(("int64", "int32")), values=np.array(ends))
-    offset = wide(call.tensor("offsetOptional", dtype, values=np.array([1.25]))) if call.chance(60) else None
+    offset = wide(call.tensor("offsetOptional", dtype, values=np.array([call.choose((1.25, 0.5, -3.0, 100.0))]))) if call.chance(60) else None
     call.set("dstType", 2)
     owner = np.searchsorted(ends, np.arange(rows), "right")
     exact = x * scale[owner] + (0 if offset is None else offset)
@@ -379,14 +379,14 @@ def clipped_swiglu(call):
     shape[axis] *= 2
     x = wide(call.tensor("x", dtype, tuple(shape), "small", False))
     call.set("dim", axis - len(shape) if call.chance(40) else axis)
-    alpha, limit, bias = call.set("alpha", call.choose((1.0, 1.75))), call.set("limit", call.choose((7.0, 1.5))), call.set("bias", call.choose((0.0, 1.0)))
+    alpha, limit, bias = call.set("alpha", call.choose((1.0, 1.75, -1.0, 0.0))), call.set("limit", call.choose((7.0, 1.5, 0.25))), call.set("bias", call.choose((0.0, 1.0, -2.0)))
     interleaved = call.set("interleaved", call.chance(50))
     # The dimension and those behind it are one row.
     gate, value = halves(x.reshape(*shape[:axis], -1), -1, True, interleaved)
     shape[axis] //= 2
     gate, value = (one.reshape(shape) for one in (np.minimum(gate, limit), np.clip(value, -limit, limit)))
     made = gate * sigmoid(alpha * gate) * (value + bias)
-    call.out("out", dtype, made, near(16, low(dtype), 4e-6 * (np.abs(gate) * (np.abs(value) + bias) + 1e-3)))
+    call.out("out", dtype, made, near(16, low(dtype), 4e-6 * (np.abs(gate) * (np.abs(value) + abs(bias)) + 1e-3)))
 
 
 def counted(call, rows, groups):
@@ -441,7 +441,7 @@ def dequant_swiglu(call, version):
         x = wide(call.tensor("x", kind, (rows, 2 * width), "small", False))
     smooth = wide(call.tensor("quantScaleOptional", "float32", values=0.5 + wide(call.some("float32", (groups, width), "prob", False))))[owner]
     call.tensor("groupIndexOptional", "int64", values=np.array(sizes)), call.set("quantModeOptional", "dynamic")
-    limit, alpha, bias = 1.5, 1.702, 1.0
+    limit, alpha, bias = call.choose((1.5, 7.0, 0.25)), call.choose((1.702, 1.0, 0.5)), call.choose((1.0, 0.0, -0.5))
     if version > 1:
         for name, value in (("dstType", 2), ("roundModeOptional", "rint"), ("activateDim", -1), ("swigluMode", mode), ("clampLimit", limit), ("gluAlpha", alpha), ("gluBias", bias)):
             call.set(name, value)
@@ -465,7 +465,7 @@ def swiglu_mx(call):
     algorithm = call.choose((0, 1)) if name in EIGHTS else 0
     x = wide(call.tensor("x", call.choose(HALF), tuple(shape), "small", False))
     kind = call.choose((None, 0, 1)) if split == -1 and axis == -2 and mode == 0 else None
-    limit, alpha, bias = 1.4, 1.702, 1.0
+    limit, alpha, bias = call.choose((1.4, 7.0, 0.3)), call.choose((1.702, 1.0, 0.5)), call.choose((1.0, 0.0, 0.5))
     for own, value in (("activateDim", split), ("swigluMode", mode), ("groupMode", kind or 0), ("axis", axis), ("dstType", ACL[name]), ("roundModeOptional", "rint"),
                        ("scaleAlg", algorithm), ("maxDtypeValue", 0.0), ("clampLimit", limit), ("gluAlpha", alpha), ("gluBias", bias)):
         call.set(own, value)

@@ -125,7 +125,7 @@ def leaky(call):
     shape = call.shape(0, 4, 1000, empty=False)
     x = wide(call.tensor("self", dtype, shape, "normal", False, repeat=False))
     call.tensor("noise", dtype, shape, "normal", False)
-    least, most = 0.125, 0.375
+    least, most = call.choose(((0.125, 0.375), (0.5, 0.5), (0.25, 1.0), (0.0078125, 3.0)))
     call.scalar("lower", "float32", least), call.scalar("upper", "float32", most)
     training = call.set("training", call.chance(60))
     counters(call)
@@ -136,10 +136,10 @@ def leaky(call):
         slack = 1e-3 if dtype != "bfloat16" else 1e-2
         # Results of small elements are subnormal: their slope is not known.
         negative = x < -1e-2
-        ratio = np.where(negative, found / np.where(negative, x, 1), 0.25)
+        ratio = np.where(negative, found / np.where(negative, x, 1), (least + most) / 2)
         wrong |= negative & ((ratio < least * (1 - slack)) | (ratio > most * (1 + slack)))
         if not training:
-            wrong |= negative & (np.abs(ratio - 0.25) > slack * 0.25)
+            wrong |= negative & (np.abs(ratio - (least + most) / 2) > slack * (least + most) / 2)
         return "an element has another slope" if wrong.any() else None
 
     if "out" in call.kinds:
@@ -281,7 +281,7 @@ def distinct_rows(call):
     shape = (call.choose((1, 3, 9)), call.choose((1, 2)))
     x = wide(call.tensor("self", dtype, values=call.some("int32", shape, "any", False) % 3))
     axis = call.set("dim", call.below(2))
-    call.set("sorted", True), call.set("returnInverse", True)
+    call.set("sorted", True), call.set("returnInverse", call.chance(70))
     values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis)
     inverse = inverse.reshape(-1)
     n = values.shape[axis]
@@ -292,7 +292,8 @@ def distinct_rows(call):
 
     # The outputs are as large as the input may make them; the result is at their beginning.
     call.out("valueOut", dtype, np.zeros(x.shape), found_values, plain=True)
-    call.out("inverseOut", "int64", inverse, bits), call.out("countsOut", "int64", np.zeros(x.shape[axis], np.int64), lambda found, wanted: bits(found[:n], counts), plain=True)
+    wanted = inverse if call.given["returnInverse"].value else None
+    call.out("inverseOut", "int64", wanted, bits, shape=inverse.shape), call.out("countsOut", "int64", np.zeros(x.shape[axis], np.int64), lambda found, wanted: bits(found[:n], counts), plain=True)
 
 
 def bag(call):
@@ -340,7 +341,7 @@ def renormed(call):
     x = small(call, "selfRef", dtype, (rows, width))
     index = call.some("int64", call.shape(1, 2, 8, empty=False), "any", False).astype(np.int64) % rows
     call.tensor("indices", call.choose(("int64", "int32")), values=index)
-    most, order = call.set("maxNorm", call.choose((1.0, 0.25))), call.set("normType", call.choose((2.0, 1.0, 3.0, math.inf)))
+    most, order = call.set("maxNorm", call.choose((1.0, 0.25, 0.0, 8.0))), call.set("normType", call.choose((2.0, 1.0, 3.0, math.inf)))
     norm = np.abs(x).max(1) if order == math.inf else (np.abs(x) ** order).sum(1) ** (1 / order)
     cut = np.isin(np.arange(rows), index) & (norm > most)
     # A norm at the limit is either.

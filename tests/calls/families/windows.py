@@ -275,31 +275,38 @@ def resized_out(call, name, dtype, f, x, matrices, rate, exact):
     return call.out(name, dtype, wanted, check)
 
 
-def scales(call):
-    for name in call.kinds:
-        if name.startswith("scales"):
-            call.set(name, 0.0)
+def scales(call, sizes, outs):
+    """Draws how much larger a result is along each dimension: 0 stands for what follows from the sizes."""
+    names = [name for name in call.kinds if name.startswith("scale")]
+    made = [0.0] * len(sizes)
+    if call.chance(30):
+        call.features.add("scales beside sizes")
+        # As many elements or twice as many are copies in some forms whatever the scale is, also of PyTorch.
+        made = [call.choose((0.0, (out + 0.5) / size, (out + 0.25) / size, -1.0, out / size)) if out not in (size, 2 * size) else call.choose((0.0, -1.0)) for size, out in zip(sizes, outs)]
+    for name, scale in zip(names, made):
+        call.set(name, scale)
+    return [scale if scale > 0 and names else 0 for scale in made]
 
 
 #: What divides the sum of a window: other divisors than the number of its elements, negative ones as well.
 DIVISORS = (0, 0, 3, 1, -2, 1000)
 
 
-def matrices_of(kind, sizes, outs, aligned, exact):
+def matrices_of(kind, sizes, outs, aligned, exact, factors):
     """The weights with which each element of an input counts, along each dimension."""
     made = []
-    for size, out in zip(sizes, outs):
+    for size, out, factor in zip(sizes, outs, factors):
         matrix = np.zeros((out, size))
         for i in range(out):
             if kind == "nearest":
-                scale = np.float32(size) / np.float32(out)
+                scale = np.float32(1 / factor) if factor else np.float32(size) / np.float32(out)
                 at = min(int(math.floor((i + 0.5) * scale if exact else np.float32(i) * scale)), size - 1)
                 matrix[i, at] = 1
                 continue
             if aligned:
                 position = i * (size - 1) / (out - 1) if out > 1 else 0.0
             else:
-                position = (i + 0.5) * size / out - 0.5
+                position = (i + 0.5) / factor - 0.5 if factor else (i + 0.5) * size / out - 0.5
                 position = max(position, 0) if kind == "linear" else position
             first = math.floor(position)
             t = position - first
@@ -320,11 +327,11 @@ def resized(call, kind, dims, backward=False, exact=False):
     shape = image(call, dims)
     outs = [call.choose((1, 2, 3, 4, 7, 8, 16, 17, 33) if dims < 3 else (1, 2, 3, 4, 7, 8)) for _ in range(dims)]
     aligned = call.set("alignCorners", call.chance(50)) if "alignCorners" in call.kinds else False
-    scales(call)
+    factors = scales(call, shape[2:], outs)
     call.set("outputSize", outs)
     if backward:
         call.set("inputSize", list(shape))
-    matrices = matrices_of(kind, shape[2:], outs, aligned, exact)
+    matrices = matrices_of(kind, shape[2:], outs, aligned, exact, factors)
     letters = "xyz"[:dims]
     upper = letters.upper()
     pairs = ",".join(f"{letter.upper()}{letter}" for letter in letters)
