@@ -259,7 +259,7 @@ for names, function, row in (
     ("LeakyRelu", lambda x, s: np.where(x > 0, x, x * s), dict(special=True, given=dict(negativeSlope=(0.25, 0.0, -0.5, 1.0, 2.0, -3.0, 0.01)))),
     ("LogSigmoid", lambda x: -softplus(-x), {}),
     ("Mish", lambda x: x * np.tanh(softplus(x)), {}),
-    ("Relu", lambda x: np.maximum(x, 0), dict(special=True)),
+    ("Relu", lambda x: np.maximum(x, 0), dict(special=True, types=(*F, "int32", "int64", "int8", "uint8"))),
     ("Selu", lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * EX(x)), {}),
     ("Shrink", lambda x, l, b: np.where(x > l, x - b, np.where(x < -l, x + b, x * 0)), dict(special=True, given=dict(lambd=(0.5, 1.0, 0.0, 2.5), bias=(0.0, 0.25, -1.0)))),
     ("Silu", lambda x: x * sigmoid(x), {}),

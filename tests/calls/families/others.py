@@ -37,6 +37,9 @@ def limited(values, dtype):
 
 
 def ascend_quant(call):
+    if call.chance(25):
+        from .quantising import by_scale
+        return by_scale(call)
     dtype = call.float_type()
     lead, c = call.shape(1, 3, 60, empty=False), call.choose((1, 4, 8, 17, 65, 256))
     x = wide(call.tensor("x", dtype, (*lead, c), "small", False))
@@ -72,6 +75,9 @@ def anti_quant(call):
 def dynamic_quant(call):
     if call.operator == "aclnnDynamicQuantV2" and call.chance(60):
         return dynamic_quant_in_groups(call)
+    if call.chance(25):
+        from .quantising import by_rows
+        return by_rows(call)
     dtype = call.choose(("float16", "bfloat16"))
     lead, c = call.shape(1, 3, 60, empty=False), call.choose((2, 4, 8, 17, 64, 65, 256, 1024))
     x = wide(call.tensor("x", dtype, (*lead, c), "small", False))

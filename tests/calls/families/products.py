@@ -50,6 +50,9 @@ def close(dtype, size, depth):
 
 def matmul(call, form="any"):
     dtype = call.float_type()
+    if call.below(12) == 11 and "int32" in call.device.types.get(call.operator, {}).get("out", ()):
+        # Sums of integers wrap around.
+        dtype = "int32"
     m, k, n = sizes(call)
     if form == "mm":
         one, two = (m, k), (k, n)
@@ -76,7 +79,7 @@ def matmul(call, form="any"):
     if "cubeMathType" in call.kinds:
         call.set("cubeMathType", call.choose((0, 1)))
     wanted, size = np.matmul(x, y), np.matmul(np.abs(x), np.abs(y))
-    call.out("out", dtype, np.asarray(wanted), close(dtype, size, k))
+    call.out("out", dtype, np.asarray(wanted), close(dtype, size, k) if dtype != "int32" else bits)
 
 
 def added(call, form):

@@ -6,11 +6,11 @@ import numpy as np
 
 from device import ACL, NUMPY, PACKED
 from lowfloat import TABLES, decode, encode, in_blocks, in_groups, largest, rule_of, scale_codes
-from maker import FLOATS, LOW, bits, near, wide
+from maker import EPS, FLOATS, LOW, bits, near, wide
 
 from . import Family
 from .activations import sigmoid
-from .others import limited, low, steps
+from .others import ROUND, limited, low, steps
 
 FOURS, EIGHTS = ("float4_e2m1", "float4_e1m2"), ("float8_e4m3fn", "float8_e5m2")
 HALF = ("float16", "bfloat16")
@@ -320,6 +320,44 @@ def by_extent(call, version):
     call.out("scaleOut", "float32", scale.reshape(-1), near(8))
     if not symmetric:
         call.out("offsetOut", "float32", np.broadcast_to(offset, scale.shape).reshape(-1), near(8, 0, 1e-4 * (1 + np.abs(most / scale).reshape(-1))))
+
+
+def by_scale(call):
+    """Codes of numbers times scales: of 8 bits, or integers of 4."""
+    dtype = call.choose(FLOATS)
+    name = call.choose((*EIGHTS, "hifloat8", "int4"))
+    rows, columns = call.choose((1, 3, 17)), even(call.choose((2, 8, 17, 64)))
+    x = wide(call.tensor("x", dtype, (rows, columns), "small", False, odd=False))
+    n = columns if call.chance(60) else 1
+    scale = wide(call.tensor("scale", dtype, values=np.array([call.choose((1.0, 2.0, 0.5, 8.0, -4.0)) for _ in range(n)])))
+    offset = wide(call.tensor("offset", dtype, values=np.array([call.choose((0.0, 0.5, -2.0)) for _ in range(n)]))) if call.chance(50) else None
+    call.set("sqrtMode", False), call.set("dstType", ACL[name])
+    if "axis" in call.kinds:
+        call.set("axis", -1)
+    exact = x * scale + (0 if offset is None else offset)
+    # In 16 bits the sum may be rounded to the type before.
+    error = (EPS[dtype] if dtype in LOW else 1e-6) * np.abs(exact)
+    if name == "int4":
+        mode = call.set("roundMode", call.choose(tuple(ROUND)))
+        whole = [np.clip(ROUND[mode](one), -8, 7).astype(np.int64) & 15 for one in around(exact, error)]
+        return out_codes(call, "y", name, whole)
+    call.set("roundMode", "round" if name == "hifloat8" else "rint")
+    codes_of(call, name, "y", exact, call.given["roundMode"].value, error)
+
+
+def by_rows(call):
+    """Codes of 8 bits of rows, each by its largest element."""
+    name = call.choose((*EIGHTS, "hifloat8"))
+    dtype = call.choose(HALF)
+    rows, columns = call.choose((1, 3, 17, 130)), call.choose((2, 8, 17, 65, 256))
+    x = wild(call, "x", dtype, (rows, columns)).astype(np.float32)
+    if call.chance(40):
+        x = x * wide(call.tensor("smoothScalesOptional", dtype, (columns,), "inner", False, odd=False)).astype(np.float32)
+    if "dstType" in call.kinds:
+        call.set("dstType", ACL[name])
+    scale = np.abs(x).max(-1, keepdims=True) / np.float32(largest(name))
+    codes_of(call, name, "yOut", np.where(scale > 0, x / np.where(scale > 0, scale, 1), 0), "round" if name == "hifloat8" else "rint")
+    call.out("scaleOut", "float32", scale[:, 0], near(8))
 
 
 def group_quant(call):
