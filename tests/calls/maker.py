@@ -42,7 +42,7 @@ ORDINARY = re.compile(
     "aclnn(.*DynamicQuant|.*FlatQuant|DequantSwigluQuant|RotateQuant|.*MxQuant|.*BlockQuant|SwiGluQuant|GeluQuant|RmsNormGradQuant|RmsNormQuantV3|InplaceQuantScatter|MoeInitRouting|QuantMatmulDequant|QuantGroupedMatmulDequant|Normal|Dropout|"
     # References that go by differences, by matrices that are solved, or by sums in another order.
     "GroupNormSwishGrad|.*NsaCompress|GridSampler|RingAttention|Svd|TriangularSolve|LinalgQr|ConvTbcBackward|DeformableConv2dBackward|ExpSegsumBackward|RotaryPositionEmbeddingGrad|CtcLossBackward|"
-    "CrossEntropyLossGrad|MoeFinalizeRouting|MoeTokenUnpermute|BatchNormGatherStatsWithCounts|BackgroundReplace|ConvDepthwise2d|ConvTbc|Histc)")
+    "CrossEntropyLossGrad|MoeFinalizeRouting|MoeTokenUnpermute|BatchNormGatherStatsWithCounts|BackgroundReplace|ConvDepthwise2d|ConvTbc|Histc|FFN)")
 
 #: Operators with further tensors in float32 beside those of the type.
 SINGLE = ()

@@ -7,10 +7,10 @@ import numpy as np
 
 from device import ACL
 from lowfloat import TABLES, decode, in_blocks
-from maker import bits, near, wide
+from maker import EPS, bits, near, wide
 
 from . import Family
-from .activations import sigmoid
+from .activations import phi, sigmoid
 from .derivatives import close, small
 from .networks import assigned, optional
 from .others import limited, low, steps
@@ -43,11 +43,21 @@ def gelu_tanh(x):
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0), "silu": lambda x: x * sigmoid(x), "fastgelu": lambda x: x * sigmoid(1.702 * x)}
+ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0), "gelu": lambda x: x * phi(x), "silu": lambda x: x * sigmoid(x), "fastgelu": lambda x: x * sigmoid(1.702 * x)}
+
+
+def scaled_back(call, number, dtype, shape, suffix):
+    """Weights of int8 with a scale and an offset for each column."""
+    values = call.tensor(f"weight{number}", "int8", values=call.some("int8", shape, "any", False)).astype(float)
+    columns = (*shape[:-2], shape[-1])
+    scale = wide(call.tensor(f"antiquantScale{number}{suffix}", dtype, values=wide(call.some(dtype, columns, "inner", False)) / 256))
+    offset = wide(call.tensor(f"antiquantOffset{number}{suffix}", dtype, columns, "small", False, odd=False))
+    call.features.add("weights that are scaled back")
+    return (values + offset[..., None, :]) * scale[..., None, :]
 
 
 def feed_forward(call, version):
-    dtype = "float16"
+    dtype = call.choose(HALF)
     rows, k, h = call.choose((1, 4, 17, 130)), call.choose((4, 8, 33)), call.choose((4, 16, 33))
     n = k
     experts = call.between(1, 3) if call.chance(60) else 0
@@ -55,11 +65,17 @@ def feed_forward(call, version):
     lead = (experts,) if experts else ()
     own = (lambda v: v[owner]) if experts else (lambda v: np.broadcast_to(v, (rows, *v.shape)))
     x = small(call, "x", dtype, (rows, k))
-    w1, w2 = small(call, "weight1", dtype, (*lead, k, h)), small(call, "weight2", dtype, (*lead, h, n))
     suffix = "Optional" if version == 3 else ""
-    b1, b2 = optional(call, "bias1" + suffix, dtype, (*lead, h)), optional(call, "bias2" + suffix, dtype, (*lead, n))
-    name = call.set("activation", call.choose(tuple(ACTIVATIONS)))
-    call.set("innerPrecise", 0)
+    gated = dtype == "float16" and not experts and call.chance(25)
+    if not gated and call.chance(30):
+        w1, w2 = (scaled_back(call, number, dtype, shape, suffix) for number, shape in (("1", (*lead, k, h)), ("2", (*lead, h, n))))
+    else:
+        w1, w2 = small(call, "weight1", dtype, (*lead, k, 2 * h if gated else h)), small(call, "weight2", dtype, (*lead, h, n))
+    kind = "float32" if dtype == "bfloat16" else dtype
+    b1, b2 = optional(call, "bias1" + suffix, kind, (*lead, 2 * h if gated else h)), optional(call, "bias2" + suffix, kind, (*lead, n))
+    gates = {"reglu": "relu", "geglu": "gelu", "swiglu": "silu"}
+    name = call.set("activation", call.choose(tuple(gates if gated else ACTIVATIONS)))
+    call.set("innerPrecise", 1 if gated else call.choose((0, 1)))
     as_ends = version > 1 and bool(experts) and call.chance(50)
     if version > 1:
         call.set("tokensIndexFlag", as_ends)
@@ -71,10 +87,13 @@ def feed_forward(call, version):
             call.set("expertTokens", listed)
     one = np.einsum("rk,rkh->rh", x, own(w1)) + (0 if b1 is None else own(b1))
     size = np.einsum("rk,rkh->rh", np.abs(x), np.abs(own(w1))) + (0 if b1 is None else np.abs(own(b1)))
-    middle = ACTIVATIONS[name](one)
+    middle = ACTIVATIONS[name](one) if not gated else ACTIVATIONS[gates[name]](one[:, :h]) * one[:, h:]
+    if gated:
+        size = (size[:, :h] + 1) * (size[:, h:] + 1)
     made = np.einsum("rh,rhn->rn", middle, own(w2)) + (0 if b2 is None else own(b2))
     # What is between the layers may be rounded to the type.
-    slack = np.einsum("rh,rhn->rn", 0 * (np.abs(one) + 0.1 * size) + 1e-5 * size, np.abs(own(w2)))
+    rounded = 2 * EPS[dtype] * np.abs(middle) if call.given["innerPrecise"].value else 0
+    slack = np.einsum("rh,rhn->rn", 1e-5 * size + rounded, np.abs(own(w2)))
     call.out("y", dtype, made, near(8, 0, 2 * slack + 1e-3 + 0 * (0 if b2 is None else np.abs(own(b2)))))
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from device import NUMPY
 from maker import EPS, FLOATS, LOW, bits, near, wide
 
 from . import Family
@@ -243,6 +244,8 @@ def grouped(call, version, nz=False):
     groups = call.between(1, 4)
     m, k, n = (max(size, 1) for size in sizes(call, 200000))
     cuts = sorted(call.below(m + 1) for _ in range(groups - 1)) + [m]
+    # Weights of int8 that are scaled back, and x of 16 bits.
+    restored = not int8 and not nz and dtype in LOW and call.chance(30)
     if int8:
         x, w = grown(call, m, k, n, groups)
         one = call.tensor("x", "int8", values=x, listed=True)
@@ -251,7 +254,10 @@ def grouped(call, version, nz=False):
         x, w = wide(one.values), wide(call.some(dtype, (groups, k, n), "small", False))
     separate = version < 4 or call.chance(40)
     call.list("x", [one])
-    kind = "int8" if int8 else dtype
+    if restored:
+        call.features.add("weights that are scaled back")
+        w = call.some("int8", (groups, k, n), "any", False).astype(float)
+    kind = "int8" if int8 or restored else dtype
     laid = (lambda v: blocks(v, 32 if int8 else 16)) if nz else (lambda v: v)
     call.list("weight", [call.tensor("weight", kind, values=laid(each), plain=nz, listed=True) for each in w] if separate else [call.tensor("weight", kind, values=laid(w), plain=nz, listed=True)])
     if int8:
@@ -260,6 +266,16 @@ def grouped(call, version, nz=False):
                   [call.tensor("scaleOptional", "float32", values=group_scales, listed=True)])
         rows = call.tensor("perTokenScaleOptional", "float32", (m,), "inner", False, listed=True)
         call.list("perTokenScaleOptional", [rows])
+    if restored:
+        spread = wide(call.some(dtype, (groups, n), "inner", False)) / 64
+        moved = wide(call.some(dtype, (groups, n), "small", False)) if call.chance(60) else None
+        for name, values in (("antiquantScaleOptional", spread), ("antiquantOffsetOptional", moved)):
+            if values is not None:
+                parts = list(values) if separate else [values]
+                call.list(name, [call.tensor(name, dtype, values=each, listed=True) for each in parts])
+        spread = spread.astype(NUMPY[dtype]).astype(float)
+        moved = 0 if moved is None else moved.astype(NUMPY[dtype]).astype(float)[:, None, :]
+        w = (w + moved) * spread[:, None, :]
     bias = None
     if call.chance(40):
         bias_type = call.choose(("int32",)) if int8 else dtype if dtype != "bfloat16" else call.choose(("float32", "bfloat16"))
