@@ -35,7 +35,7 @@ ALL, SOME, OF = 5, 40, 50
 #: A change that fewer calls could have is left out.
 LEAST, OFTEN = 4, 8
 #: Calls that show on which other arguments a refusal depends, how many have to have a condition, and values of an argument that are told apart.
-ASKED, HELD, DISTINCT = 64, 6, 6
+ASKED, HELD, DISTINCT = 40, 6, 6
 
 
 def array_of(one):
@@ -174,10 +174,6 @@ def words(call, name):
     if kind.endswith("*"):
         yield "null"
     if value is None:
-        if kind.endswith("*"):
-            yield "given"
-        if kind == "aclTensor*":
-            yield from (f"given as {own}" for own in tensors_of(call)[:2])
         return
     if isinstance(value, List):
         yield from ("longer", "shorter", "empty")
@@ -225,7 +221,7 @@ def tensors_of(call):
 def presented(call, name, word):
     """A value for an argument that is null."""
     kind = call.kinds[name]
-    if word.startswith("given as "):
+    if word.startswith("given as ") and kind == "aclTensor*":
         like = call.given.get(word[9:])
         made = zeros(like.dtype, like.values.shape, like.format) if isinstance(like, Array) else None
     else:
@@ -552,7 +548,10 @@ def dependent(maker, operator, make):
         own = set(features(call, [name for name in known if len(seen[name]) > 1]))
         for name in known:
             kind = call.kinds[name]
-            for word in sorted(one.split(" ", 1)[1] for one in seen[name]):
+            words_ = sorted(one.split(" ", 1)[1] for one in seen[name])
+            if call.given.get(name) is None and kind.endswith("*"):
+                words_ += ["given", *(f"given as {one}" for one in tensors_of(call)[:2])]
+            for word in words_:
                 given = changed(call, name, word) if word != "null" or kind.endswith("*") else None
                 if given is None:
                     continue
@@ -566,7 +565,7 @@ def dependent(maker, operator, make):
         if codes == {0} or len(found) < HELD:
             continue
         if len(codes) == 1:
-            if word.startswith("is "):
+            if word.startswith(("is ", "given")):
                 lines[name].append((codes.pop(), "", word))
             continue
         for condition in conditions_of(name, found):
@@ -603,6 +602,19 @@ def text(operator, refused, params, further):
         lines += [f"  {name} {status} {compact(own)}" for status, own in sorted(by_status.items())]
         lines += further.get(name, ())
     return lines
+
+
+def merged(operator, params, further):
+    """The lines of an operator, of which those with values and conditions are new."""
+    before, current = collections.defaultdict(list), None
+    for line in PATH.read_text().splitlines():
+        if line.startswith("acl"):
+            current = line
+        elif line.startswith("  ") and current == operator:
+            name, _, rest = line.split(None, 2)
+            if not rest.startswith(("if ", "is ", "given")):
+                before[name].append(line)
+    return [operator] + [line for _, name, *_ in params for line in (*before[name], *further.get(name, ()))]
 
 
 def write(found):

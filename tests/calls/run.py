@@ -214,6 +214,7 @@ def main():
     parser.add_argument("--page", action="store_true", help="write docs/generated-calls.md")
     parser.add_argument("--drawn", action="store_true", help="print the values that the arguments of each operator are drawn with, and what is never drawn")
     parser.add_argument("--misfits", action="store_true", help="write tests/calls/misfits.txt from what the engine refuses")
+    parser.add_argument("--conditions", action="store_true", help="with --misfits: only the changes that depend on other arguments")
     parser.add_argument("--check-page", action="store_true", help="fail if docs/generated-calls.md names other operators")
     options = parser.parse_args()
     # Calls that have to be refused would fill the log.
@@ -248,7 +249,11 @@ def observed(index, options, chosen, answers):
     maker = Maker(options.seed, chosen)
     for number, (_, operator, make) in enumerate(maker.rows):
         if number % options.processes == index:
-            answers.put((operator, misfits.text(operator, misfits.observed(maker, operator, make), maker.device.prototypes[operator], misfits.dependent(maker, operator, make))))
+            params, further = maker.device.prototypes[operator], misfits.dependent(maker, operator, make)
+            if options.conditions:
+                answers.put((operator, misfits.merged(operator, params, further)))
+            else:
+                answers.put((operator, misfits.text(operator, misfits.observed(maker, operator, make), params, further)))
     maker.device.close()
     answers.put((None, index))
 

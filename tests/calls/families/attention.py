@@ -324,7 +324,7 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
 
 def common(call, made, layout, **more):
     for name, value in dict(numHeads=made.heads, numKeyValueHeads=made.kv, scaleValue=made.scale, inputLayout=layout, preTokens=FAR, nextTokens=FAR, sparseMode=0,
-                            innerPrecise=0, blockSize=0, antiquantMode=0, softmaxLseFlag=False, keyAntiquantMode=0, valueAntiquantMode=0, queryQuantMode=0, **more).items():
+                            innerPrecise=call.choose((0, 1)), blockSize=0, antiquantMode=0, softmaxLseFlag=False, keyAntiquantMode=0, valueAntiquantMode=0, queryQuantMode=0, **more).items():
         if name in call.kinds:
             call.set(name, value)
 

@@ -398,7 +398,7 @@ def divided_by(call, f=np.trunc, mode=None, types=None):
 
 
 def power(call):
-    a, b, common, own = pair(call, (*WIDE, "int32", "int64", "int16", "int8", "uint8"), "small", False, "integer", mixed=0)
+    a, b, common, own = pair(call, (*WIDE, "int32", "int64", "int16", "int8", "uint8"), "small", False, call.choose(("integer", "integer", "small")), mixed=0)
     if KIND[common] == 1:
         # A negative exponent of an integer is refused where the first phase sees it, and is not defined elsewhere.
         for name, given in call.given.items():
@@ -484,7 +484,7 @@ def third(call, f, types, rule, mid="any", size=None, last="any", ulps=2):
     x = call.tensor(own, dtype, shape, "small", False)
     one, two = call.tensor("tensor1", dtype, call.part_of(shape), mid, False), call.tensor("tensor2", dtype, call.part_of(shape), last, False)
     kind = KIND[dtype]
-    value = call.scalar("value", "int64" if kind == 1 else "float32", call.choose((1, 2, -1, 0)) if kind == 1 and dtype != "uint8" else call.choose((1, 0.5, -2.0)) if kind > 1 else 2)
+    value = call.scalar("value", "int64" if kind == 1 else "float32", call.choose((1, 2, -1, 0)) if kind == 1 and dtype != "uint8" else call.choose((1, 0.5, -2.0, 0.0)) if kind > 1 else 2)
     compute = rule(dtype)
     a, b, c = (cast(v, compute) for v in (x, one, two))
     with np.errstate(all="ignore"):

@@ -211,7 +211,11 @@ def index_put(call):
     else:
         first = call.some("int32", (count,), "any", False).astype(np.int64) % shape[0]
     keys = [first] + [call.some("int32", (count,), "any", False).astype(np.int64) % shape[axis] for axis in range(1, used)]
-    call.list("indices", [call.tensor("indices", call.choose(INDEX), values=key, listed=True) for key in keys])
+    named = keys
+    if call.chance(30):
+        call.features.add("negative indices")
+        named = [np.where(key % 2 == 1, key - size, key) for key, size in zip(keys, shape)]
+    call.list("indices", [call.tensor("indices", call.choose(INDEX), values=key, listed=True) for key in named])
     v = wide(call.tensor("values", dtype, (count, *shape[used:]), "small", False))
     wanted = wide(x).copy()
     if add:
@@ -310,7 +314,7 @@ def index_add(call, V2=False):
     part = list(shape)
     part[axis] = count
     source = wide(call.tensor("source", dtype, tuple(part), "small", False))
-    alpha = call.choose((1, 2, -1))
+    alpha = call.choose((1, 2, -1, 0, *((0.5,) if dtype in WIDE else ())))
     call.scalar("alpha", "float32" if dtype in WIDE else "int64", alpha)
     wanted, size = np.moveaxis(wide(x).copy(), axis, 0), np.moveaxis(np.abs(wide(x)).astype(float), axis, 0)
     np.add.at(wanted, at, np.moveaxis(source * wanted.dtype.type(alpha), axis, 0)), np.add.at(size, at, np.moveaxis(np.abs(source * float(alpha)), axis, 0))

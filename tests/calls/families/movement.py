@@ -268,7 +268,7 @@ def sequence(call, form):
     call.scalar("start", "float32", start), call.scalar("end", "float32", end)
     wanted = np.linspace(start, end, steps)
     if form == "log":
-        base = call.set("base", call.choose((10.0, 2.0)))
+        base = call.set("base", call.choose((10.0, 2.0, 1.0, 0.5)))
         call.out("result", dtype, base**wanted, near(64))
         return
     call.out("out", dtype, wanted, near(4, 0, 1e-6))

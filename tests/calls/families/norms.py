@@ -92,7 +92,7 @@ def rms_norm(call, add=False, gemma=False, in_place=False, bias=False):
     if add:
         total = x + wide(call.tensor(names[1], dtype, lead + tail, "small", False))
     gamma = wide(call.tensor("gamma", dtype, tail, "small", False))
-    e = call.set("epsilon", call.choose((1e-6, 1e-3, 1.0, 100.0)))
+    e = call.set("epsilon", call.choose((1e-6, 1e-3, 1.0, 100.0, 0.0)))
     axes = tuple(range(len(lead), len(lead) + len(tail)))
     rstd = 1 / np.sqrt((total * total).mean(axes, keepdims=True) + e)
     y = total * rstd * ((1 + gamma) if gemma else gamma)

@@ -439,7 +439,13 @@ def searched(call, form):
     else:
         rows = call.choose((1, 3, 5))
         edges = np.sort(wide(call.some(dtype, (rows, size), "small", False)), -1)
-        call.tensor("sortedSequence", dtype, values=edges)
+        if "sorter" in call.kinds and call.chance(40):
+            # The sequence is in another order, and the indices say in which it is sorted.
+            order = np.argsort(call.some("float32", (rows, size), "normal", False), -1, kind="stable")
+            call.tensor("sortedSequence", dtype, values=np.take_along_axis(edges, np.argsort(order, -1, kind="stable"), -1))
+            call.tensor("sorter", "int64", values=order)
+        else:
+            call.tensor("sortedSequence", dtype, values=edges)
         x = wide(call.tensor("self", dtype, (rows, call.choose((1, 4, 65))), "small", False))
         wanted = np.stack([np.searchsorted(e, v, "right" if right else "left") for e, v in zip(edges, x)])
     call.out("out", "int64" if wide_out else "int32", wanted, bits)
