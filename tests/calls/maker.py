@@ -465,7 +465,7 @@ class Call:
             if shape[axis] == 1 and way == 8:
                 strides[axis] = 1 << 20
         offset = self.below(7) if way >= 6 else 0
-        if step * NUMPY[array.dtype].itemsize > 12 << 20:
+        if step * NUMPY[array.dtype].itemsize > 6 << 20:
             return array
         for axis, dim in enumerate(shape):
             if dim == 1 and strides[axis] == 1 << 20:

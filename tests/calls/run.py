@@ -204,7 +204,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--calls", type=int)
-    parser.add_argument("--call", type=int, help="the number of one call")
+    parser.add_argument("--call", type=int, help="the number of one call, or with --calls of the first")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--family", default="")
     parser.add_argument("--operator", default="")
@@ -235,7 +235,7 @@ def main():
         return drawn.main(chosen)
     if options.misfits:
         return observe(options, chosen)
-    if options.call is not None:
+    if options.call is not None and options.calls is None:
         options.calls, options.processes = options.call + 1, 1
     print(f"calls: seed {options.seed}, {operators} operators", flush=True)
     outcome = together(options, chosen)
