@@ -349,7 +349,9 @@ def masked_pool(call, backward=False):
     dtype = call.choose(("float32", *HALF))
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
     pads = [call.below(k // 2 + 1) for k in kernel]
-    shape = (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel))
+    steps = [call.choose((1, 1, 2, 3)) for _ in range(2)]
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, steps)]
+    shape = (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in spans))
     # Numbers that differ, so that the largest is one.
     order = np.argsort(call.some("float32", (math.prod(shape),), "normal", False), kind="stable").reshape(shape) % 251.0
     if call.chance(30):
@@ -358,12 +360,13 @@ def masked_pool(call, backward=False):
             order.reshape(-1)[call.below(order.size)] = call.choose((math.nan, math.inf, -math.inf))
     x = wide(call.tensor("self", dtype, values=order))
     ceil = call.set("ceilMode", call.chance(40))
-    for name, value in (("kernelSize", kernel), ("stride", stride), ("padding", pads), ("dilation", [1, 1])):
+    for name, value in (("kernelSize", kernel), ("stride", stride), ("padding", pads), ("dilation", steps)):
         call.set(name, value)
-    more = [max((length(size, k, s, p, ceil) - 1) * s + k - size - 2 * p, 0) for size, k, s, p in zip(shape[2:], kernel, stride, pads)]
+    outs = [length(size, k, s, p, ceil, d) for size, k, s, p, d in zip(shape[2:], kernel, stride, pads, steps)]
+    more = [max((out - 1) * s + k - size - 2 * p, 0) for size, k, s, p, out in zip(shape[2:], spans, stride, pads, outs)]
     padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[0] + more[0]), (pads[1], pads[1] + more[1])), constant_values=-np.inf)
-    view = np.lib.stride_tricks.sliding_window_view(padded, kernel, (2, 3))[:, :, ::stride[0], ::stride[1]]
-    view = view[:, :, : length(shape[2], kernel[0], stride[0], pads[0], ceil), : length(shape[3], kernel[1], stride[1], pads[1], ceil)]
+    view = np.lib.stride_tricks.sliding_window_view(padded, spans, (2, 3))[:, :, ::stride[0], ::stride[1], ::steps[0], ::steps[1]]
+    view = view[:, :, : outs[0], : outs[1]]
     y = view.max((-1, -2))
     if not backward:
         # Nothing depends on the shape of the mask, and its form is not documented.
@@ -377,11 +380,11 @@ def masked_pool(call, backward=False):
         # The first of the largest elements of a window takes the gradient, or the last NaN; the padding never does.
         nan = np.isnan(view[index])
         part = np.where(nan, 1e9 + np.arange(nan.size).reshape(nan.shape), np.where(nan.any(), -1e9, view[index].clip(-1e6, 1e6)))
-        rows, columns = (np.arange(k) for k in kernel)
+        rows, columns = (np.arange(k) * d for k, d in zip(kernel, steps))
         inside = ((top + rows >= pads[0]) & (top + rows < pads[0] + shape[2]))[:, None] & ((left + columns >= pads[1]) & (left + columns < pads[1] + shape[3]))
         at = np.unravel_index(np.where(inside, part, -np.inf).argmax(), kernel)
-        made[index[0], index[1], top + at[0], left + at[1]] += g[index]
-        size[index[0], index[1], top + at[0], left + at[1]] += abs(g[index])
+        made[index[0], index[1], top + rows[at[0]], left + columns[at[1]]] += g[index]
+        size[index[0], index[1], top + rows[at[0]], left + columns[at[1]]] += abs(g[index])
     cut = (slice(None), slice(None), slice(pads[0], pads[0] + shape[2]), slice(pads[1], pads[1] + shape[3]))
     call.out("gradInput", dtype, made[cut], close(dtype, size[cut]))
 

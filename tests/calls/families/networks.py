@@ -507,20 +507,25 @@ def ctc(call, backward=False):
     labels = labels + (labels >= blank)
     inputs = [call.between(1, times) for _ in range(batch)]
     # Each item has a way through: as many times as labels, and one between equal ones.
-    targets = []
+    targets, lost = [], call.chance(15)
     for item in range(batch):
         length = call.between(0, most)
-        while length + sum(labels[item, i] == labels[item, i - 1] for i in range(1, length)) > inputs[item]:
+        # At times an item has none.
+        while not (lost and item == 0) and length + sum(labels[item, i] == labels[item, i - 1] for i in range(1, length)) > inputs[item]:
             length -= 1
         targets.append(length)
     call.tensor("targets", "int64", values=labels)
-    call.set("inputLengths", inputs), call.set("blank", blank), call.set("zeroInfinity", call.chance(50))
+    call.set("inputLengths", inputs), call.set("blank", blank)
+    zero = call.set("zeroInfinity", call.chance(50))
     call.set("targetLengths" if backward else "targetlengths", targets)
     loss, alphas, slope = np.zeros(batch), np.full((batch, times, 2 * most + 1), -math.inf), np.zeros(x.shape)
     g = wide(call.tensor("gradOut", "float32", (batch,), "small", False)) if backward else np.ones(batch)
     for item in range(batch):
         states, alpha, beta, loss[item] = alignment(x[: inputs[item], item], labels[item, : targets[item]], blank)
         alphas[item, : inputs[item], : len(states)] = alpha
+        if np.isinf(loss[item]) and backward:
+            slope[: inputs[item], item] = 0 if zero else np.nan
+            continue
         for t in range(inputs[item]):
             slope[t, item] = np.exp(x[t, item])
             for s, state in enumerate(states):
