@@ -450,6 +450,43 @@ def pages(call):
     call.out("attentionOut", made.dtype, arranged(y, layout), made.check())
 
 
+def joined(call):
+    """Sequences of a prompt behind each other, with their ends."""
+    made = Made(call, ("float16", "bfloat16"), rows=(1, 2, 5, 17, 65))
+    count = call.between(1, 4)
+    cut = lambda total: sorted(call.below(total + 1) for _ in range(count - 1)) + [total]  # noqa: E731
+    ends, key_ends = cut(made.rows), cut(made.columns)
+    pairs = list(zip([0, *ends], ends, [0, *key_ends], key_ends))
+    mode, limits = call.choose((0, 3, 4)), (FAR, FAR)
+    if mode == 4:
+        limits = (call.choose((1, 3, 100, 0)), call.choose((0, 1, 2, 5)))
+    cover = lambda rows, columns: None if not mode else band(rows, columns, *((10**9, 0) if mode == 3 else limits), columns - rows)  # noqa: E731
+    if any(end > start and (last == first or blind(cover(end - start, last - first))) for start, end, first, last in pairs):
+        ends, key_ends, mode, limits = [made.rows], [made.columns], 0, (FAR, FAR)
+        pairs = [(0, made.rows, 0, made.columns)]
+    q, k, v = made.q[:1], made.k[:1], made.v[:1]
+    y, total = np.zeros(q.shape), np.zeros((1, made.heads, made.rows, 1))
+    for start, end, first, last in pairs:
+        if end > start:
+            found = attention(q[:, :, start:end], k[:, :, first:last], v[:, :, first:last], made.scale, None, cover(end - start, last - first))
+            y[:, :, start:end], total[:, :, start:end] = found[0], found[1] + np.log(found[2])
+    layout = call.choose(("TND", "NTD"))
+    lay = (lambda x: x[0].swapaxes(0, 1)) if layout == "TND" else (lambda x: x[0])
+    call.features.add("sequences behind each other")
+    call.tensor("query", made.dtype, values=lay(q))
+    call.list("key", [call.tensor("key", made.dtype, values=lay(k), listed=True)]), call.list("value", [call.tensor("value", made.dtype, values=lay(v), listed=True)])
+    call.set(named(call, "actualSeqLengths"), ends), call.set(named(call, "actualSeqLengthsKv"), key_ends)
+    if mode:
+        pass_mask(call, named(call, "attenMask"), True)
+    common(call, made, layout)
+    call.set("sparseMode", mode), call.set("preTokens", limits[0]), call.set("nextTokens", limits[1])
+    if call.set("softmaxLseFlag", call.chance(40)):
+        call.out("softmaxLse", "float32", total[0].swapaxes(0, 1), numbers(near(8, 0, 1e-4 + 4e-6 * np.abs(total[0].swapaxes(0, 1)))))
+    else:
+        call.out("softmaxLse", "float32", None, shape=(1,))
+    call.out("attentionOut", made.dtype, lay(y), made.check())
+
+
 def wrong_ropes(call):
     """Parts for positions that do not fit queries and keys have to be refused."""
     made = Made(call, ("float16", "bfloat16"), (2, 3, 5))
@@ -467,7 +504,9 @@ def wrong_ropes(call):
 
 
 def fused(call, lists=True):
-    way = call.below(8)
+    way = call.below(9)
+    if way == 8:
+        return joined(call)
     if way == 6:
         return pages(call)
     if way == 7 and "queryRopeOptional" in call.kinds:
