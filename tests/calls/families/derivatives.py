@@ -246,11 +246,17 @@ def max_pool(call):
     dtype = call.float_type()
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
     pads = [call.below(k) for k in kernel * 2]
+    ceil = call.choose((0, 1))
     x = with_odd(call, "self", dtype, (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel)))
-    for name, value in (("kernelShape", kernel), ("strides", stride), ("autoPad", 0), ("pads", pads), ("dilations", []), ("ceilMode", 0)):
+    for name, value in (("kernelShape", kernel), ("strides", stride), ("autoPad", 0), ("pads", pads), ("dilations", call.choose(([], [1, 1]))), ("ceilMode", ceil)):
         call.set(name, value)
-    padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])), constant_values=-np.inf)
+    padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2] + 4 * ceil), (pads[1], pads[3] + 4 * ceil)), constant_values=-np.inf)
     view = np.lib.stride_tricks.sliding_window_view(padded, kernel, (2, 3))[:, :, ::stride[0], ::stride[1]]
+    if ceil:
+        # As many windows as begin in the image or before it, the last of them at times beyond the padding.
+        outs = [-(-(size + pads[axis] + pads[axis + 2] - kernel[axis]) // stride[axis]) + 1 for axis, size in enumerate(x.shape[2:])]
+        outs = [out - 1 if (out - 1) * stride[axis] >= x.shape[2 + axis] + pads[axis] else out for axis, out in enumerate(outs)]
+        view = view[:, :, : outs[0], : outs[1]]
     call.out("out", dtype, view.max((-1, -2)))
 
 

@@ -225,7 +225,7 @@ def slice_(call, many=False):
 
 
 def eye(call):
-    n, m = call.set("n", call.choose((1, 2, 5, 17, 64))), call.set("m", call.choose((1, 3, 5, 17, 65)))
+    n, m = call.set("n", call.choose((1, 2, 5, 17, 64, 0))), call.set("m", call.choose((1, 3, 5, 17, 65, 0)))
     dtype = call.choose(PLAIN)
     result(call, dtype, np.eye(n, m).astype(NUMPY[dtype]))
 

@@ -325,7 +325,7 @@ def bernoulli(call):
 
 
 def permuted(call):
-    n = call.set("n", call.choose((1, 2, 17, 256, 1025)))
+    n = call.set("n", call.choose((1, 2, 17, 256, 1025, 0)))
     seeds(call)
     dtype = call.choose(("int64", "int32", "float32"))
     call.out("out", dtype, np.arange(n), lambda found, wanted: bits(np.sort(wide(found)), wanted))
