@@ -274,12 +274,37 @@ def seeds(call):
             call.set(name, call.choose((0, 1, 1234567, 4)))
 
 
-def between(least, most, open_end):
+#: Numbers of which the mean is tested, and how many deviations of it are possible.
+MANY, FAR = 400, 7
+
+
+def spread_around(values, mean, deviation):
+    """What is wrong with the mean and the deviation of many numbers, or `None`."""
+    values = np.asarray(values, float)
+    if values.size < MANY:
+        return None
+    off = abs(values.mean() - mean)
+    if off > FAR * deviation / math.sqrt(values.size) + 4e-3 * (abs(mean) + deviation):
+        return f"the mean of {values.size} numbers is {values.mean()} and not {mean}"
+    # The fourth moment of what is tested is at most that of a normal distribution, but for rare events.
+    if deviation and abs(values.std() / deviation - 1) > FAR * 2 / math.sqrt(values.size) + 1e-2:
+        return f"the deviation of {values.size} numbers is {values.std()} and not {deviation}"
+    return None
+
+
+def between(least, most, open_end, mean=None, deviation=0.0):
     def check(found, wanted):
         values = wide(found).astype(float)
         wrong = ~((values >= least) & ((values < most) if open_end else (values <= most)))
-        return f"a number lies outside of [{least}, {most}]: {values[wrong][0]}" if wrong.any() else None
+        if wrong.any():
+            return f"a number lies outside of [{least}, {most}]: {values[wrong][0]}"
+        return None if mean is None else spread_around(values, mean, deviation)
     return check
+
+
+def flat(least, most):
+    """The mean and the deviation of numbers that are equally frequent in a range."""
+    return (least + most) / 2, (most - least) / math.sqrt(12)
 
 
 def uniform(call):
@@ -287,14 +312,14 @@ def uniform(call):
     least = call.set("from", call.choose((0.0, -2.0, 1.0)))
     most = call.set("to", least + call.choose((1.0, 4.0, 0.5)))
     seeds(call)
-    call.update("selfRef", np.full(shape, least), between(least, most, True))
+    call.update("selfRef", np.full(shape, least), between(least, most, True, *flat(least, most)))
 
 
 def normal(call):
     dtype, shape = drawn(call, None, name="selfRef")
     mean, std = call.set("mean", call.choose((0.0, 5.0))), call.set("std", call.choose((1.0, 0.0, 2.0)))
     seeds(call)
-    call.update("selfRef", np.full(shape, mean), between(mean - 8 * std - 1e-6, mean + 8 * std + 1e-6, False))
+    call.update("selfRef", np.full(shape, mean), between(mean - 8 * std - 1e-6, mean + 8 * std + 1e-6, False, mean, std))
 
 
 def integers(call):
@@ -302,21 +327,21 @@ def integers(call):
     least = call.set("from", call.choose((0, -5, 100)))
     most = call.set("to", least + call.choose((1, 2, 100)))
     seeds(call)
-    call.update("selfRef", np.full(shape, least), between(least, most - 1, False))
+    call.update("selfRef", np.full(shape, least), between(least, most - 1, False, (least + most - 1) / 2, math.sqrt(((most - least) ** 2 - 1) / 12)))
 
 
 def bernoulli(call):
     own = call.in_place[0] if call.in_place else "self"
     dtype = call.choose(("float32", "float16", "int32", "bool", "uint8"))
     x = call.tensor(own, dtype, call.shape(0, 5, 3000))
-    p = float(call.scalar("prob", "float32", call.choose((0.5, 0.0, 1.0))))
+    p = float(call.scalar("prob", "float32", call.choose((0.5, 0.0, 1.0, 0.25, 0.875))))
     seeds(call)
 
     def check(found, wanted):
         values = found.astype(float)
         if not np.isin(values, (0, 1)).all():
             return "a number is neither 0 nor 1"
-        return "an outcome is impossible" if p in (0, 1) and (values != p).any() else None
+        return "an outcome is impossible" if p in (0, 1) and (values != p).any() else spread_around(values, p, math.sqrt(p * (1 - p)))
 
     if call.in_place:
         call.update(own, np.zeros(x.shape), check)

@@ -9,7 +9,7 @@ from maker import FLOATS, bits, near, wide
 from . import Family
 from .derivatives import close, small, written
 from .movement import bound, span
-from .others import between, low
+from .others import MANY, between, flat, low, spread_around
 
 PLAIN = ("float32", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
 
@@ -31,30 +31,32 @@ def drawn_in_place(call, kind):
     dtype = call.choose(types)
     shape = call.shape(0, 4, 3000)
     call.tensor("selfRef", dtype, shape)
-    least, most = 0, 1
+    least, most, moments = 0, 1, ()
     if kind == "uniform":
         least = call.set("from", call.choose((0.0, -2.0)))
         most = call.set("to", least + call.choose((1.0, 4.0)))
+        moments = flat(least, most)
     elif kind == "normal":
         mean, std = call.set("mean", call.choose((0.0, 5.0))), call.set("std", call.choose((1.0, 0.0, 2.0)))
-        least, most = mean - 8 * std - 1e-6, mean + 8 * std + 1e-6
+        least, most, moments = mean - 8 * std - 1e-6, mean + 8 * std + 1e-6, (mean, std)
     elif kind == "range":
         least = call.set("from", call.choose((0, -5, 100)))
         most = least + call.choose((1, 2, 100))
         call.set("to", most)
+        moments = (least + most - 1) / 2, math.sqrt(((most - least) ** 2 - 1) / 12)
         most -= 1
     else:
         # Integers that the type holds.
         most = {"int32": 2**31 - 1, "int8": 127, "uint8": 255, "float16": 2048, "int64": 2**63 - 1}[dtype]
     counters(call)
-    call.update("selfRef", np.full(shape, least), between(least, most, kind == "uniform"))
+    call.update("selfRef", np.full(shape, least), between(least, most, kind == "uniform", *moments))
 
 
 def bernoulli_tensor(call):
     own = call.in_place[0] if call.in_place else "self"
     dtype = call.choose(("float32", "float16", "int32", "bool", "uint8"))
     x = call.tensor(own, dtype, call.shape(0, 4, 2000, empty=False))
-    p = np.array([0.0, 1.0, 0.5])[call.some("int32", x.shape, "any", False).astype(np.int64) % 3]
+    p = np.array([0.0, 1.0, 0.5, 0.25, 0.875])[call.some("int32", x.shape, "any", False).astype(np.int64) % 5]
     call.tensor("prob", "float32", values=p)
     counters(call)
 
@@ -62,7 +64,9 @@ def bernoulli_tensor(call):
         values = found.astype(float)
         if not np.isin(values, (0, 1)).all():
             return "a number is neither 0 nor 1"
-        return "an outcome is impossible" if ((p != 0.5) & (values != p)).any() else None
+        if (((p == 0) | (p == 1)) & (values != p)).any():
+            return "an outcome is impossible"
+        return next(filter(None, (spread_around(values[p == one], one, math.sqrt(one * (1 - one))) for one in (0.5, 0.25, 0.875))), None)
 
     if call.in_place:
         call.update(own, np.zeros(x.shape), check)
@@ -88,6 +92,8 @@ def dropout(call):
         if not train:
             return near(0)(found, x)
         wrong = near(4)(np.where(found != 0, found, (x * scale).astype(found.dtype)).astype(found.dtype), x * scale)
+        if not wrong and 0 < p < 1 and x.size >= MANY and (x > 0).all():
+            wrong = spread_around(held["kept"], 1 - p, math.sqrt(p * (1 - p)))
         return wrong or ("an element is left" if p == 1 and (found != 0).any() else "an element is missing" if p == 0 and (found == 0).any() else None)
 
     def mask(found, wanted):
@@ -107,14 +113,14 @@ def dropout_mask(call):
     shape = call.shape(1, 4, 2000, empty=False)
     count = math.prod(shape)
     call.set("shape", list(shape))
-    p = call.set("prob", call.choose((0.0, 0.5, 1.0)))
+    p = call.set("prob", call.choose((0.0, 0.5, 1.0, 0.25, 0.875)))
     counters(call)
     if "probDataType" in call.kinds:
         call.set("probDataType", call.choose(("float32", "float16", "bfloat16")))
 
     def check(found, wanted):
         own = kept_bits(found, count)
-        return "a bit is impossible" if p in (0, 1) and (own != 1 - p).any() else None
+        return "a bit is impossible" if p in (0, 1) and (own != 1 - p).any() else spread_around(own, 1 - p, math.sqrt(p * (1 - p)))
 
     call.out("out", "uint8", np.zeros(-(-count // 128) * 16, np.uint8), check)
 
