@@ -65,7 +65,7 @@ def magnitudes(name):
 
 def encode(name, values, mode="rint"):
     """Codes of numbers, rounded by `rint`, `round` (halves away from zero) or `floor`. Numbers that are too large saturate."""
-    values = np.asarray(values, np.float64)
+    values = np.nan_to_num(np.asarray(values, np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
     codes, known = magnitudes(name)
     size = np.minimum(np.abs(values), known[-1])
     high = np.searchsorted(known, size)

@@ -5,10 +5,14 @@ of members, an attribute at and beyond its limits. `run.py --misfits` writes it 
 and has to be compared with the document of the operator.
 
 A change is a word: `null`, `type NAME`, `size AXIS CHANGE`, `rank CHANGE`, `format`, `longer`, `shorter`, `empty`, `member WORD` for the last member of a list,
-`= NUMBER` for an attribute, `= WHAT` relative to a dimension or another attribute, `[AT] = ...` for an element of an array, `text ...`.
+`= NUMBER` for an attribute, `= WHAT` relative to a dimension or another attribute, `[AT] = ...` for an element of an array, `text ...`, `is VALUE` for a value
+that other calls of the operator have, `given` and `given as NAME` for an argument that is null. Checks that read two or three arguments are changes with a condition:
+`WORD if ARGUMENT is VALUE`, `... if ARGUMENT type NAME`, `... if ARGUMENT null`, several joined with `and`.
 """
 
 import collections
+import itertools
+import json
 import math
 import pathlib
 import random
@@ -30,6 +34,8 @@ NUMBERS = ("int64_t", "uint64_t", "int32_t", "int8_t", "int")
 ALL, SOME, OF = 5, 40, 50
 #: A change that fewer calls could have is left out.
 LEAST, OFTEN = 4, 8
+#: Calls that show on which other arguments a refusal depends, how many have to have a condition, and values of an argument that are told apart.
+ASKED, HELD, DISTINCT = 40, 6, 6
 
 
 def array_of(one):
@@ -208,8 +214,48 @@ def words(call, name):
                 yield f"[0] = {one}"
 
 
+def tensors_of(call):
+    return [own for own, value in call.given.items() if own not in call.results and isinstance(value, Array)]
+
+
+def presented(call, name, word):
+    """A value for an argument that is null."""
+    kind = call.kinds[name]
+    if word.startswith("given as ") and kind == "aclTensor*":
+        like = call.given.get(word[9:])
+        made = zeros(like.dtype, like.values.shape, like.format) if isinstance(like, Array) else None
+    else:
+        made = {"aclIntArray*": Plain([1]), "aclFloatArray*": Plain([1.0]), "aclBoolArray*": Plain([True]), "char*": Plain("x"), "aclScalar*": Scalar("float32", np.float32(1)),
+                "aclScalarList*": List([Scalar("float32", np.float32(1))])}.get(kind) or zeros("float32", (1,), 2)
+        if kind == "aclTensorList*":
+            made = List([made])
+    return Written(made, None, None) if isinstance(made, Array) and name in call.results else made
+
+
+def holds(call, condition):
+    """Reports whether a call has a condition."""
+    name, word, rest = (condition.split(" ", 2) + [""])[:3]
+    value = call.given.get(name)
+    if word == "null":
+        return value is None
+    if word == "type":
+        array = first_array(value) if value is not None else None
+        return array is not None and array.dtype == rest
+    return isinstance(value, Plain) and shown(value.value) == rest
+
+
+def shown(value):
+    """A value as text."""
+    if isinstance(value, (list, tuple)):
+        value = [one.item() if isinstance(one, np.generic) else one for one in value]
+    return json.dumps(value.item() if isinstance(value, np.generic) else value)
+
+
 def changed(call, name, word, axis=0):
     """Returns the arguments of a call with one of them changed, or `None` where the word changes nothing here. `axis` says which dimension of the outputs changes alike."""
+    word, _, conditions = word.partition(" if ")
+    if conditions and not all(holds(call, one) for one in conditions.split(" and ")):
+        return None
     if word.endswith(" tied"):
         given = changed(call, name, word.removesuffix(" tied"))
         return given and tied(call, given, name, word, axis)
@@ -218,8 +264,16 @@ def changed(call, name, word, axis=0):
     if word == "null":
         if value is None:
             return None
+    elif word.startswith("given"):
+        made = presented(call, name, word) if value is None else None
+        if made is None:
+            return None
     elif value is None:
         return None
+    elif word.startswith("is "):
+        if not isinstance(value, Plain) or shown(value.value) == word[3:]:
+            return None
+        made = Plain(json.loads(word[3:]))
     elif isinstance(value, List):
         members = value.members
         if word == "longer":
@@ -335,8 +389,12 @@ def read():
             current = line
         elif line.startswith("  "):
             name, status, rest = line.split(None, 2)
+            condition = ""
+            if rest.startswith("if "):
+                condition, _, rest = rest.partition(": ")
+                condition = " " + condition
             for word in expanded(rest):
-                found[current].append((name, word, int(status)))
+                found[current].append((name, word + condition, int(status)))
     return found
 
 
@@ -463,14 +521,100 @@ def made_number(value, start):
     return int(value.value[int(start[1:start.index("]")])] if start else value.value)
 
 
-def text(operator, refused, params):
+def features(call, arguments):
+    """What a call has that a refusal may depend on."""
+    for name in arguments:
+        value = call.given.get(name)
+        array = first_array(value) if value is not None else None
+        if value is None:
+            yield f"{name} null"
+        elif isinstance(value, Plain):
+            yield f"{name} is {shown(value.value)}"
+        elif array is not None:
+            yield f"{name} type {array.dtype}"
+
+
+def dependent(maker, operator, make):
+    """Asks the engine which values and types that occur are refused together with others, and returns the lines of the list by argument."""
+    calls = [call for call in (maker.valid(operator, make, seed) for seed in range(ASKED)) if call is not None]
+    seen = collections.defaultdict(set)
+    for call in calls:
+        for name in call.kinds:
+            seen[name] |= set(features(call, (name,)))
+    known = [name for name, own in seen.items() if len(own) <= DISTINCT]
+    answers = collections.defaultdict(list)
+    for call in calls:
+        maker.beat()
+        own = set(features(call, [name for name in known if len(seen[name]) > 1]))
+        for name in known:
+            kind = call.kinds[name]
+            words_ = sorted(one.split(" ", 1)[1] for one in seen[name])
+            if call.given.get(name) is None and kind.endswith("*"):
+                words_ += ["given", *(f"given as {one}" for one in tensors_of(call)[:2])]
+            for word in words_:
+                given = changed(call, name, word) if word != "null" or kind.endswith("*") else None
+                if given is None:
+                    continue
+                try:
+                    answers[name, word].append((own, maker.device.first(operator, given)))
+                except MemoryError:
+                    continue
+    lines = collections.defaultdict(list)
+    for (name, word), found in answers.items():
+        codes = {code for _, code in found}
+        if codes == {0} or len(found) < HELD:
+            continue
+        if len(codes) == 1:
+            if word.startswith(("is ", "given")):
+                lines[name].append((codes.pop(), "", word))
+            continue
+        for condition in conditions_of(name, found):
+            code = next(code for own, code in found if condition <= own)
+            lines[name].append((code, "if " + " and ".join(sorted(condition)) + ": ", word))
+    made = {}
+    for name, own in lines.items():
+        grouped = collections.defaultdict(list)
+        for code, condition, word in own:
+            grouped[code, condition].append(word)
+        made[name] = [f"  {name} {code} {condition}{'; '.join(words)}" for (code, condition), words in sorted(grouped.items())]
+    return made
+
+
+def conditions_of(name, found):
+    """The conditions, of one argument or of two, under which a change is always refused with one status: those that most calls have."""
+    for size, most in ((1, 3), (2, 2)):
+        counts = collections.defaultdict(collections.Counter)
+        for own, code in found:
+            for parts in itertools.combinations(sorted(one for one in own if not one.startswith(name + " ")), size):
+                counts[parts][code] += 1
+        kept = [parts for parts, codes in counts.items() if len(codes) == 1 and 0 not in codes and codes.total() >= HELD]
+        if kept:
+            return [set(parts) for parts in sorted(kept, key=lambda parts: (-counts[parts].total(), parts))[:most]]
+    return []
+
+
+def text(operator, refused, params, further):
     lines = [operator]
     for _, name, *_ in params:
         by_status = collections.defaultdict(list)
         for word, status in refused.get(name, ()):
             by_status[status].append(word)
         lines += [f"  {name} {status} {compact(own)}" for status, own in sorted(by_status.items())]
+        lines += further.get(name, ())
     return lines
+
+
+def merged(operator, params, further):
+    """The lines of an operator, of which those with values and conditions are new."""
+    before, current = collections.defaultdict(list), None
+    for line in PATH.read_text().splitlines():
+        if line.startswith("acl"):
+            current = line
+        elif line.startswith("  ") and current == operator:
+            name, _, rest = line.split(None, 2)
+            if not rest.startswith(("if ", "is ", "given")):
+                before[name].append(line)
+    return [operator] + [line for _, name, *_ in params for line in (*before[name], *further.get(name, ()))]
 
 
 def write(found):

@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE))
 
 import numpy as np  # noqa: E402
 
+import drawn  # noqa: E402
 import families  # noqa: E402
 import misfits  # noqa: E402
 import page  # noqa: E402
@@ -38,6 +39,8 @@ TRIES = 30
 MISFITS = 3
 #: Changes of each valid call that the first phase has to refuse.
 CHANGES = 2
+#: How often a change is drawn until one changes the call.
+PICKS = 5
 #: Calls that confirm that a change is not refused any more.
 CONFIRMING = 16
 #: Calls that one process makes before it looks at the clock.
@@ -92,9 +95,12 @@ class Maker:
             return call, None
         listed = () if problem or call.expected else self.refused.get(call.operator, ())
         for _ in range(CHANGES if listed else 0):
-            name, word, status = listed[draws.below(len(listed))]
-            given = misfits.changed(call, name, word, draws.below(4) if word.endswith(" tied") else 0)
-            if given is None:
+            for _ in range(PICKS):
+                name, word, status = listed[draws.below(len(listed))]
+                given = misfits.changed(call, name, word, draws.below(4) if word.endswith(" tied") else 0)
+                if given is not None:
+                    break
+            else:
                 continue
             found = self.device.first(call.operator, given)
             if found != status and self.confirmed(draws.made[0], name, word, status):
@@ -108,11 +114,14 @@ class Maker:
         key = (operator, name, word)
         if key not in self.judged:
             other = 0
-            for seed in range(CONFIRMING):
+            seed, answered = 0, 0
+            while answered < CONFIRMING and seed < 16 * CONFIRMING:
                 call = self.valid(operator, make, seed)
                 answer = call and misfits.answer(self, call, name, word)
                 if answer:
                     other += 1 if answer[0] != status else -1
+                    answered += 1
+                seed += 1
             self.judged[key] = other > 0
         return self.judged[key]
 
@@ -195,7 +204,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--calls", type=int)
-    parser.add_argument("--call", type=int, help="the number of one call")
+    parser.add_argument("--call", type=int, help="the number of one call, or with --calls of the first")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--family", default="")
     parser.add_argument("--operator", default="")
@@ -203,7 +212,9 @@ def main():
     parser.add_argument("--large", action="store_true", help="only calls with tensors of more than 2^24 elements")
     parser.add_argument("--spoil", action="store_true", help="change an element of each result, and name the operators of which that is never found")
     parser.add_argument("--page", action="store_true", help="write docs/generated-calls.md")
+    parser.add_argument("--drawn", action="store_true", help="print the values that the arguments of each operator are drawn with, and what is never drawn")
     parser.add_argument("--misfits", action="store_true", help="write tests/calls/misfits.txt from what the engine refuses")
+    parser.add_argument("--conditions", action="store_true", help="with --misfits: only the changes that depend on other arguments")
     parser.add_argument("--check-page", action="store_true", help="fail if docs/generated-calls.md names other operators")
     options = parser.parse_args()
     # Calls that have to be refused would fill the log.
@@ -220,9 +231,11 @@ def main():
     if not operators:
         print("no operator has this name")
         return 2
+    if options.drawn:
+        return drawn.main(chosen)
     if options.misfits:
         return observe(options, chosen)
-    if options.call is not None:
+    if options.call is not None and options.calls is None:
         options.calls, options.processes = options.call + 1, 1
     print(f"calls: seed {options.seed}, {operators} operators", flush=True)
     outcome = together(options, chosen)
@@ -236,7 +249,11 @@ def observed(index, options, chosen, answers):
     maker = Maker(options.seed, chosen)
     for number, (_, operator, make) in enumerate(maker.rows):
         if number % options.processes == index:
-            answers.put((operator, misfits.text(operator, misfits.observed(maker, operator, make), maker.device.prototypes[operator])))
+            params, further = maker.device.prototypes[operator], misfits.dependent(maker, operator, make)
+            if options.conditions:
+                answers.put((operator, misfits.merged(operator, params, further)))
+            else:
+                answers.put((operator, misfits.text(operator, misfits.observed(maker, operator, make), params, further)))
     maker.device.close()
     answers.put((None, index))
 

@@ -75,7 +75,12 @@ class Made:
         q = lambda *shape: wide(call.some(self.dtype, shape, "normal", False))  # noqa: E731
         self.q = q(self.batch, self.heads, self.rows, self.width)
         self.k, self.v = q(self.batch, self.kv, self.columns, self.width), q(self.batch, self.kv, self.columns, self.width)
-        self.scale = call.choose((0.5, 0.25, 1.0)) / math.sqrt(self.width)
+        self.scale = call.choose((0.5, 0.25, 1.0, 0.0, -0.5)) / math.sqrt(self.width)
+        if call.odd and "Grad" not in call.operator:
+            # A query that is not a number; which keys and values are read where they have no weight is not documented.
+            call.features.add("infinities, NaN, subnormals")
+            self.q = np.array(self.q)
+            self.q.reshape(-1)[call.below(self.q.size)] = math.nan
 
     def check(self, wanted=None):
         return near(8, 0, 4e-6 * (1 + np.abs(self.v).max(initial=0)))
@@ -104,13 +109,13 @@ def mask_of(call, made, modes):
             hidden[..., :128] = True
         if call.chance(50):
             # With a mask of mode 0 the numbers of tokens count as well; with mode 1 they do not.
-            limits = (call.choose((0, 1, 3, 100, FAR)), call.choose((0, 1, 2, 100, FAR)))
+            limits = (call.choose((0, 1, 3, 100, FAR, -1)), call.choose((0, 1, 2, 100, FAR, -1)))
             call.features.add("mask and band")
             return hidden, mode, limits, hidden if mode else hidden | band(made.rows, made.columns, *limits, 0)
         return hidden, mode, (FAR, FAR), hidden
     call.features.add(f"band of mode {mode}")
     if mode == 4:
-        limits = (call.choose((1, 3, 100, 0, -1)), call.choose((0, 1, 2, 5)))
+        limits = (call.choose((1, 3, 100, 0, -1, -2)), call.choose((0, 1, 2, 5, -1, -2)))
         return True, 4, limits, band(made.rows, made.columns, limits[0], limits[1], made.columns - made.rows)
     shift = 0 if mode == 2 else made.columns - made.rows
     return True, mode, (FAR, FAR), band(made.rows, made.columns, 10**9, 0, shift)
@@ -137,6 +142,9 @@ def training(call, V2=False, gradient=False):
     if blind(hidden):
         passed, mode, before, after, hidden = None, 0, FAR, FAR, None
     extra = addend(call, made) if call.chance(50) else None
+    if extra is not None and made.scale <= 0:
+        # An infinity is scaled as well.
+        made.scale = 0.5
     if extra is not None and np.isinf(extra).any() and hidden is not None:
         passed, mode, before, after, hidden = None, 0, FAR, FAR, None
     kind = call.choose((1, 0)) if V2 else 1
@@ -157,9 +165,14 @@ def training(call, V2=False, gradient=False):
     if gradient:
         return slopes(call, made, layout, y, largest, total, weights, extra is not None, kept)
     copies = lambda x: np.broadcast_to(x, (*x.shape[:-1], 8))  # noqa: E731
-    call.out("softmaxMaxOut", "float32", copies(largest), near(8, 0, 4e-6 * (1 + np.abs(np.where(np.isfinite(largest), largest, 0)))))
+    call.out("softmaxMaxOut", "float32", copies(largest), numbers(near(8, 0, 4e-6 * (1 + np.abs(np.where(np.isfinite(largest), largest, 0))))))
     call.out("softmaxSumOut", "float32", copies(total), near(8, 2e-5 if made.dtype == "float32" else 1e-4))
     call.out("attentionOutOut", made.dtype, arranged(y, layout), made.check())
+
+
+def numbers(check):
+    """The largest of scores that are not numbers is open."""
+    return lambda found, want: check(np.where(np.isnan(want), want, found).astype(found.dtype), want)
 
 
 def alibi(call, made, name, sequences, rows, columns):
@@ -233,7 +246,7 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
     tall, across = max(end - start for start, end, _, _ in pairs), max(last - first for _, _, first, last in pairs)
     mode, limits, mask = call.choose((0, 0, 1, 2, 3, 4)), (FAR, FAR), None
     if mode == 4 or mode == 0 and call.chance(50):
-        limits = (call.choose((1, 3, 100, 0)), call.choose((0, 1, 2, 5)))
+        limits = (call.choose((1, 3, 100, 0, -1)), call.choose((0, 1, 2, 5, -1)))
     masked = mode <= 1 and call.chance(70)
     if masked:
         mask = call.some("bool", (tall, across)).copy()
@@ -304,14 +317,14 @@ def behind_each_other(call, V2=False, gradient=False, layout=None, parts=False):
         for name, value in outs:
             call.out(name, made.dtype, rows(value), near(16, low, (2e-5 + low) * (np.abs(value).max(initial=0) + 1)))
         return
-    call.out("softmaxMaxOut", "float32", copies(rows(largest)), near(8, 0, 1e-5 * (1 + np.abs(rows(largest)))))
+    call.out("softmaxMaxOut", "float32", copies(rows(largest)), numbers(near(8, 0, 1e-5 * (1 + np.abs(rows(largest))))))
     call.out("softmaxSumOut", "float32", copies(rows(total)), near(8, 1e-4))
     call.out("attentionOutOut", made.dtype, rows(y), made.check())
 
 
 def common(call, made, layout, **more):
     for name, value in dict(numHeads=made.heads, numKeyValueHeads=made.kv, scaleValue=made.scale, inputLayout=layout, preTokens=FAR, nextTokens=FAR, sparseMode=0,
-                            innerPrecise=0, blockSize=0, antiquantMode=0, softmaxLseFlag=False, keyAntiquantMode=0, valueAntiquantMode=0, queryQuantMode=0, **more).items():
+                            innerPrecise=call.choose((0, 1)), blockSize=0, antiquantMode=0, softmaxLseFlag=False, keyAntiquantMode=0, valueAntiquantMode=0, queryQuantMode=0, **more).items():
         if name in call.kinds:
             call.set(name, value)
 
@@ -323,7 +336,7 @@ def named(call, name):
 
 def inference(call, lists=True, one_row=False):
     """A prompt or a new token over keys: lengths of their own, addends, masks, one tensor of keys or a list."""
-    made = Made(call, ("float16", "bfloat16"), (1,) if one_row else ROWS)
+    made = Made(call, ("float16", "bfloat16"), (1,) if one_row else (*ROWS, 1, 1))
     layout = call.choose(("BNSD", "BSH", "BSND"))
     way = call.below(6)
     extra = hidden = passed = None
@@ -331,12 +344,16 @@ def inference(call, lists=True, one_row=False):
     lengths = key_lengths = None
     if way in (1, 2):
         extra = addend(call, made)
-    elif way == 3 and made.rows > 1:
+    elif way == 3:
+        # One row has a band as well, and one column.
         passed, mode, limits, hidden = mask_of(call, made, (2, 3, 4, 0, 1) if "sparseMode" in call.kinds else (0,))
+        if passed is not None and ("preTokens" not in call.kinds or made.rows == 1 and mode != 4):
+            # One row is the last of its sequence: what a mode says of columns behind it says nothing.
+            limits, hidden = limits if made.rows == 1 else (FAR, FAR), None if passed is True else passed
         if blind(hidden):
             passed, mode, limits, hidden = None, 0, (FAR, FAR), None
     elif way == 4 and call.operator != "aclnnPromptFlashAttention":
-        key_lengths = [call.between(1, made.columns) for _ in range(made.batch)]
+        key_lengths = [call.choose((1, made.columns, 0, call.between(1, made.columns))) for _ in range(made.batch)]
         if not one_row and "FusedInfer" in call.operator or "Prompt" in call.operator:
             lengths = [call.between(1, made.rows) for _ in range(made.batch)] if "actualSeqLengthsKv" in call.kinds or "actualSeqLengthsKvOptional" in call.kinds else None
     y, largest, total = np.zeros_like(made.q), np.full((made.batch, made.heads, made.rows, 1), 0.0), np.ones((made.batch, made.heads, made.rows, 1))
@@ -350,6 +367,9 @@ def inference(call, lists=True, one_row=False):
     for index in range(made.batch):
         rows = lengths[index] if lengths else made.rows
         columns = key_lengths[index] if key_lengths else made.columns
+        if not columns:
+            # Nothing is seen.
+            continue
         shift = None if extra is None else np.broadcast_to(extra, (made.batch, *extra.shape[1:]))[index:index + 1]
         cover = None if hidden is None else hidden if hidden.ndim == 2 else hidden[index:index + 1]
         found = attention(made.q[index:index + 1, :, :rows], made.k[index:index + 1, :, :columns], made.v[index:index + 1, :, :columns], made.scale, shift, cover,
@@ -389,7 +409,7 @@ def inference(call, lists=True, one_row=False):
             if name in call.kinds:
                 call.set(name, limit)
     if "softmaxLse" in call.kinds:
-        flag = call.set("softmaxLseFlag", call.chance(40) and not lengths)
+        flag = call.set("softmaxLseFlag", call.chance(40) and not lengths and not (key_lengths and 0 in key_lengths))
         if flag:
             call.out("softmaxLse", "float32", largest + np.log(total), near(8, 0, 1e-4 + 4e-6 * np.abs(largest)))
         else:
@@ -430,6 +450,43 @@ def pages(call):
     call.out("attentionOut", made.dtype, arranged(y, layout), made.check())
 
 
+def joined(call):
+    """Sequences of a prompt behind each other, with their ends."""
+    made = Made(call, ("float16", "bfloat16"), rows=(1, 2, 5, 17, 65))
+    count = call.between(1, 4)
+    cut = lambda total: sorted(call.below(total + 1) for _ in range(count - 1)) + [total]  # noqa: E731
+    ends, key_ends = cut(made.rows), cut(made.columns)
+    pairs = list(zip([0, *ends], ends, [0, *key_ends], key_ends))
+    mode, limits = call.choose((0, 3, 4)), (FAR, FAR)
+    if mode == 4:
+        limits = (call.choose((1, 3, 100, 0)), call.choose((0, 1, 2, 5)))
+    cover = lambda rows, columns: None if not mode else band(rows, columns, *((10**9, 0) if mode == 3 else limits), columns - rows)  # noqa: E731
+    if any(end > start and (last == first or blind(cover(end - start, last - first))) for start, end, first, last in pairs):
+        ends, key_ends, mode, limits = [made.rows], [made.columns], 0, (FAR, FAR)
+        pairs = [(0, made.rows, 0, made.columns)]
+    q, k, v = made.q[:1], made.k[:1], made.v[:1]
+    y, total = np.zeros(q.shape), np.zeros((1, made.heads, made.rows, 1))
+    for start, end, first, last in pairs:
+        if end > start:
+            found = attention(q[:, :, start:end], k[:, :, first:last], v[:, :, first:last], made.scale, None, cover(end - start, last - first))
+            y[:, :, start:end], total[:, :, start:end] = found[0], found[1] + np.log(found[2])
+    layout = call.choose(("TND", "NTD"))
+    lay = (lambda x: x[0].swapaxes(0, 1)) if layout == "TND" else (lambda x: x[0])
+    call.features.add("sequences behind each other")
+    call.tensor("query", made.dtype, values=lay(q))
+    call.list("key", [call.tensor("key", made.dtype, values=lay(k), listed=True)]), call.list("value", [call.tensor("value", made.dtype, values=lay(v), listed=True)])
+    call.set(named(call, "actualSeqLengths"), ends), call.set(named(call, "actualSeqLengthsKv"), key_ends)
+    if mode:
+        pass_mask(call, named(call, "attenMask"), True)
+    common(call, made, layout)
+    call.set("sparseMode", mode), call.set("preTokens", limits[0]), call.set("nextTokens", limits[1])
+    if call.set("softmaxLseFlag", call.chance(40)):
+        call.out("softmaxLse", "float32", total[0].swapaxes(0, 1), numbers(near(8, 0, 1e-4 + 4e-6 * np.abs(total[0].swapaxes(0, 1)))))
+    else:
+        call.out("softmaxLse", "float32", None, shape=(1,))
+    call.out("attentionOut", made.dtype, lay(y), made.check())
+
+
 def wrong_ropes(call):
     """Parts for positions that do not fit queries and keys have to be refused."""
     made = Made(call, ("float16", "bfloat16"), (2, 3, 5))
@@ -447,7 +504,9 @@ def wrong_ropes(call):
 
 
 def fused(call, lists=True):
-    way = call.below(8)
+    way = call.below(9)
+    if way == 8:
+        return joined(call)
     if way == 6:
         return pages(call)
     if way == 7 and "queryRopeOptional" in call.kinds:

@@ -7,15 +7,15 @@ import numpy as np
 
 from device import ACL
 from lowfloat import TABLES, decode, in_blocks
-from maker import bits, near, wide
+from maker import EPS, bits, near, wide
 
 from . import Family
-from .activations import sigmoid
+from .activations import phi, sigmoid
 from .derivatives import close, small
 from .networks import assigned, optional
 from .others import limited, low, steps
 from .products import blocks
-from .windows import FORMATS, convolve
+from .windows import FORMATS, convolve, length
 
 HALF = ("float16", "bfloat16")
 
@@ -43,11 +43,21 @@ def gelu_tanh(x):
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0), "silu": lambda x: x * sigmoid(x), "fastgelu": lambda x: x * sigmoid(1.702 * x)}
+ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0), "gelu": lambda x: x * phi(x), "silu": lambda x: x * sigmoid(x), "fastgelu": lambda x: x * sigmoid(1.702 * x)}
+
+
+def scaled_back(call, number, dtype, shape, suffix):
+    """Weights of int8 with a scale and an offset for each column."""
+    values = call.tensor(f"weight{number}", "int8", values=call.some("int8", shape, "any", False)).astype(float)
+    columns = (*shape[:-2], shape[-1])
+    scale = wide(call.tensor(f"antiquantScale{number}{suffix}", dtype, values=wide(call.some(dtype, columns, "inner", False)) / 256))
+    offset = wide(call.tensor(f"antiquantOffset{number}{suffix}", dtype, columns, "small", False, odd=False))
+    call.features.add("weights that are scaled back")
+    return (values + offset[..., None, :]) * scale[..., None, :]
 
 
 def feed_forward(call, version):
-    dtype = "float16"
+    dtype = call.choose(HALF)
     rows, k, h = call.choose((1, 4, 17, 130)), call.choose((4, 8, 33)), call.choose((4, 16, 33))
     n = k
     experts = call.between(1, 3) if call.chance(60) else 0
@@ -55,11 +65,17 @@ def feed_forward(call, version):
     lead = (experts,) if experts else ()
     own = (lambda v: v[owner]) if experts else (lambda v: np.broadcast_to(v, (rows, *v.shape)))
     x = small(call, "x", dtype, (rows, k))
-    w1, w2 = small(call, "weight1", dtype, (*lead, k, h)), small(call, "weight2", dtype, (*lead, h, n))
     suffix = "Optional" if version == 3 else ""
-    b1, b2 = optional(call, "bias1" + suffix, dtype, (*lead, h)), optional(call, "bias2" + suffix, dtype, (*lead, n))
-    name = call.set("activation", call.choose(tuple(ACTIVATIONS)))
-    call.set("innerPrecise", 0)
+    gated = dtype == "float16" and not experts and call.chance(25)
+    if not gated and call.chance(30):
+        w1, w2 = (scaled_back(call, number, dtype, shape, suffix) for number, shape in (("1", (*lead, k, h)), ("2", (*lead, h, n))))
+    else:
+        w1, w2 = small(call, "weight1", dtype, (*lead, k, 2 * h if gated else h)), small(call, "weight2", dtype, (*lead, h, n))
+    kind = "float32" if dtype == "bfloat16" else dtype
+    b1, b2 = optional(call, "bias1" + suffix, kind, (*lead, 2 * h if gated else h)), optional(call, "bias2" + suffix, kind, (*lead, n))
+    gates = {"reglu": "relu", "geglu": "gelu", "swiglu": "silu"}
+    name = call.set("activation", call.choose(tuple(gates if gated else ACTIVATIONS)))
+    call.set("innerPrecise", 1 if gated else call.choose((0, 1)))
     as_ends = version > 1 and bool(experts) and call.chance(50)
     if version > 1:
         call.set("tokensIndexFlag", as_ends)
@@ -71,10 +87,13 @@ def feed_forward(call, version):
             call.set("expertTokens", listed)
     one = np.einsum("rk,rkh->rh", x, own(w1)) + (0 if b1 is None else own(b1))
     size = np.einsum("rk,rkh->rh", np.abs(x), np.abs(own(w1))) + (0 if b1 is None else np.abs(own(b1)))
-    middle = ACTIVATIONS[name](one)
+    middle = ACTIVATIONS[name](one) if not gated else ACTIVATIONS[gates[name]](one[:, :h]) * one[:, h:]
+    if gated:
+        size = (size[:, :h] + 1) * (size[:, h:] + 1)
     made = np.einsum("rh,rhn->rn", middle, own(w2)) + (0 if b2 is None else own(b2))
     # What is between the layers may be rounded to the type.
-    slack = np.einsum("rh,rhn->rn", 0 * (np.abs(one) + 0.1 * size) + 1e-5 * size, np.abs(own(w2)))
+    rounded = 2 * EPS[dtype] * np.abs(middle) if call.given["innerPrecise"].value else 0
+    slack = np.einsum("rh,rhn->rn", 1e-5 * size + rounded, np.abs(own(w2)))
     call.out("y", dtype, made, near(8, 0, 2 * slack + 1e-3 + 0 * (0 if b2 is None else np.abs(own(b2)))))
 
 
@@ -326,16 +345,28 @@ def quantised_convolution(call):
 
 
 def masked_pool(call, backward=False):
+    """The largest element of each window; in a window with NaN that is the largest."""
     dtype = call.choose(("float32", *HALF))
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
     pads = [call.below(k // 2 + 1) for k in kernel]
-    shape = (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel))
+    steps = [call.choose((1, 1, 2, 3)) for _ in range(2)]
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, steps)]
+    shape = (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in spans))
     # Numbers that differ, so that the largest is one.
-    x = wide(call.tensor("self", dtype, values=np.argsort(call.some("float32", (math.prod(shape),), "normal", False), kind="stable").reshape(shape) % 251))
-    for name, value in (("kernelSize", kernel), ("stride", stride), ("padding", pads), ("dilation", [1, 1]), ("ceilMode", False)):
+    order = np.argsort(call.some("float32", (math.prod(shape),), "normal", False), kind="stable").reshape(shape) % 251.0
+    if call.chance(30):
+        call.features.add("infinities, NaN, subnormals")
+        for _ in range(call.between(1, 3)):
+            order.reshape(-1)[call.below(order.size)] = call.choose((math.nan, math.inf, -math.inf))
+    x = wide(call.tensor("self", dtype, values=order))
+    ceil = call.set("ceilMode", call.chance(40))
+    for name, value in (("kernelSize", kernel), ("stride", stride), ("padding", pads), ("dilation", steps)):
         call.set(name, value)
-    padded = np.pad(x, ((0, 0), (0, 0), (pads[0],) * 2, (pads[1],) * 2), constant_values=-np.inf)
-    view = np.lib.stride_tricks.sliding_window_view(padded, kernel, (2, 3))[:, :, ::stride[0], ::stride[1]]
+    outs = [length(size, k, s, p, ceil, d) for size, k, s, p, d in zip(shape[2:], kernel, stride, pads, steps)]
+    more = [max((out - 1) * s + k - size - 2 * p, 0) for size, k, s, p, out in zip(shape[2:], spans, stride, pads, outs)]
+    padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[0] + more[0]), (pads[1], pads[1] + more[1])), constant_values=-np.inf)
+    view = np.lib.stride_tricks.sliding_window_view(padded, spans, (2, 3))[:, :, ::stride[0], ::stride[1], ::steps[0], ::steps[1]]
+    view = view[:, :, : outs[0], : outs[1]]
     y = view.max((-1, -2))
     if not backward:
         # Nothing depends on the shape of the mask, and its form is not documented.
@@ -346,10 +377,15 @@ def masked_pool(call, backward=False):
     made, size = np.zeros(padded.shape), np.zeros(padded.shape)
     for index in np.ndindex(y.shape):
         top, left = index[2] * stride[0], index[3] * stride[1]
-        at = np.unravel_index(view[index].argmax(), kernel)
-        made[index[0], index[1], top + at[0], left + at[1]] += g[index]
-        size[index[0], index[1], top + at[0], left + at[1]] += abs(g[index])
-    cut = (slice(None), slice(None), slice(pads[0], padded.shape[2] - pads[0]), slice(pads[1], padded.shape[3] - pads[1]))
+        # The first of the largest elements of a window takes the gradient, or the last NaN; the padding never does.
+        nan = np.isnan(view[index])
+        part = np.where(nan, 1e9 + np.arange(nan.size).reshape(nan.shape), np.where(nan.any(), -1e9, view[index].clip(-1e6, 1e6)))
+        rows, columns = (np.arange(k) * d for k, d in zip(kernel, steps))
+        inside = ((top + rows >= pads[0]) & (top + rows < pads[0] + shape[2]))[:, None] & ((left + columns >= pads[1]) & (left + columns < pads[1] + shape[3]))
+        at = np.unravel_index(np.where(inside, part, -np.inf).argmax(), kernel)
+        made[index[0], index[1], top + rows[at[0]], left + columns[at[1]]] += g[index]
+        size[index[0], index[1], top + rows[at[0]], left + columns[at[1]]] += abs(g[index])
+    cut = (slice(None), slice(None), slice(pads[0], pads[0] + shape[2]), slice(pads[1], pads[1] + shape[3]))
     call.out("gradInput", dtype, made[cut], close(dtype, size[cut]))
 
 
@@ -380,12 +416,13 @@ def entropy_grad(call):
     logs = x - x.max(1, keepdims=True)
     logs = wide(call.tensor("logProb", dtype, values=logs - np.log(np.exp(logs).sum(1, keepdims=True))))
     target = call.some("int64", (rows,), "any", False).astype(np.int64) % n
-    target = call.tensor("target", "int64", values=np.where((np.arange(rows) % 3 == 1), -100, target))
+    ignore = call.choose((-100, -1, 0, n - 1))
+    target = call.tensor("target", "int64", values=np.where((np.arange(rows) % 3 == 1), ignore, target))
     w = positive(call, "weightOptional", "float32", (n,)) if call.chance(50) else np.ones(n)
-    kind, smoothing = call.set("reductionOptional", call.choose(("none", "mean", "sum"))), call.set("labelSmoothing", call.choose((0.0, 0.25)))
-    call.set("ignoreIndex", -100), call.set("lseSquareScaleForZloss", 0.0)
+    kind, smoothing = call.set("reductionOptional", call.choose(("none", "mean", "sum"))), call.set("labelSmoothing", call.choose((0.0, 0.25, 1.0)))
+    call.set("ignoreIndex", ignore), call.set("lseSquareScaleForZloss", 0.0)
     g = small(call, "gradLoss", dtype, (rows,) if kind == "none" else (1,))
-    seen = target != -100
+    seen = target != ignore
     own = np.where(seen, w[np.where(seen, target, 0)], 0)
     flow = np.broadcast_to(g, (rows,)) * seen / (own.sum() if kind == "mean" else 1)
     hot = np.eye(n)[np.where(seen, target, 0)]

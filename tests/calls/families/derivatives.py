@@ -13,7 +13,7 @@ from .activations import sigmoid
 from .further import reflected_at
 from .networks import optional, softmax
 from .others import low
-from .windows import convolve
+from .windows import convolve, resized_out
 
 
 def small(call, name, dtype, shape, domain="small"):
@@ -237,15 +237,26 @@ def pool_back(call, dims, unpool=False):
     call.update("outRef", made.reshape(large))
 
 
+def with_odd(call, name, dtype, shape):
+    """Elements of which at times some are not finite."""
+    return wide(call.tensor(name, dtype, shape, "small", call.chance(30)))
+
+
 def max_pool(call):
     dtype = call.float_type()
     kernel, stride = [call.choose((1, 2, 3)) for _ in range(2)], [call.choose((1, 2)) for _ in range(2)]
     pads = [call.below(k) for k in kernel * 2]
-    x = small(call, "self", dtype, (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel)))
-    for name, value in (("kernelShape", kernel), ("strides", stride), ("autoPad", 0), ("pads", pads), ("dilations", []), ("ceilMode", 0)):
+    ceil = call.choose((0, 1))
+    x = with_odd(call, "self", dtype, (call.between(1, 2), call.between(1, 2), *(k + call.choose((0, 1, 4)) for k in kernel)))
+    for name, value in (("kernelShape", kernel), ("strides", stride), ("autoPad", 0), ("pads", pads), ("dilations", call.choose(([], [1, 1]))), ("ceilMode", ceil)):
         call.set(name, value)
-    padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])), constant_values=-np.inf)
+    padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2] + 4 * ceil), (pads[1], pads[3] + 4 * ceil)), constant_values=-np.inf)
     view = np.lib.stride_tricks.sliding_window_view(padded, kernel, (2, 3))[:, :, ::stride[0], ::stride[1]]
+    if ceil:
+        # As many windows as begin in the image or before it, the last of them at times beyond the padding.
+        outs = [-(-(size + pads[axis] + pads[axis + 2] - kernel[axis]) // stride[axis]) + 1 for axis, size in enumerate(x.shape[2:])]
+        outs = [out - 1 if (out - 1) * stride[axis] >= x.shape[2 + axis] + pads[axis] else out for axis, out in enumerate(outs)]
+        view = view[:, :, : outs[0], : outs[1]]
     call.out("out", dtype, view.max((-1, -2)))
 
 
@@ -341,8 +352,7 @@ def scaled_resize(call):
             else:
                 made[i, min(int(i / scale), size - 1)] = 1
         ways.append(made)
-    f = lambda v: np.einsum("nchw,ih,jw->ncij", v, *ways)  # noqa: E731
-    call.out("out", dtype, f(x), near(4, 0, (1e-6 + 0) * (f(np.abs(x)) + 1e-3)))
+    resized_out(call, "out", dtype, lambda v, ms: np.einsum("nchw,ih,jw->ncij", v, *ms), x, ways, 1e-6, not linear)
 
 
 def deformed(x, w, right, down, factor, bias, kernel, stride, pad, dilation, groups, sharing):
@@ -531,12 +541,12 @@ def fused_product(call):
 
 
 def sgd(call):
-    momentum, dampening = call.set("momentum", call.choose((0.0, 0.5))), call.set("dampening", call.choose((0.0, 0.25)))
+    momentum, dampening = call.set("momentum", call.choose((0.0, 0.5, 1.0))), call.set("dampening", call.choose((0.0, 0.25, 1.0)))
     nesterov = call.set("nesterov", momentum > 0 and dampening == 0 and call.chance(50))
-    maximize, first, decay = call.set("maximize", call.chance(40)), call.set("isFirstStep", call.chance(40)), call.set("weightDecay", call.choose((0.0, 0.125)))
-    rate, scale = call.set("lr", 0.125), 1.0
+    maximize, first, decay = call.set("maximize", call.chance(40)), call.set("isFirstStep", call.chance(40)), call.set("weightDecay", call.choose((0.0, 0.125, 1.0)))
+    rate, scale = call.set("lr", call.choose((0.125, 0.0, 1.0, 0.0078125))), 1.0
     if call.chance(50):
-        scale = float(wide(call.tensor("gradScaleOptional", "float32", values=np.array([2.0])))[0])
+        scale = float(wide(call.tensor("gradScaleOptional", "float32", values=np.array([call.choose((2.0, 0.5, 1024.0))])))[0])
     count = call.between(1, 3)
     groups = {name: [] for name in ("paramsRef", "gradsRef", "momentumBufferListOptionalRef")}
     for _ in range(count):

@@ -173,7 +173,7 @@ def scaled_masked_softmax(call, backward=False):
     mask = call.some("bool", mask_shape).copy()
     mask[..., 0] = False
     call.tensor("mask", "bool", values=mask)
-    scale = call.set("scale", call.choose((1.0, 0.5)))
+    scale = call.set("scale", call.choose((1.0, 0.5, -1.0, 0.0, 2.0)))
     call.set("fixTriuMask" if backward else "fixedTriuMask", False)
     if backward:
         total = (first * y).sum(-1, keepdims=True)

@@ -99,7 +99,7 @@ def embedding_backward(call):
     at = indices(call, "indices", shape, rows)
     call.set("numWeights", rows)
     # A padding index beyond the rows leaves none out.
-    padding = call.choose((0, 1, 1 << 20, -1))
+    padding = call.choose((0, 1, 1 << 20, -1, rows - 1, rows))
     call.set("paddingIdx", padding)
     scale = call.set("scaleGradByFreq", call.chance(30))
     counts = np.bincount(at.reshape(-1), minlength=rows)
@@ -201,7 +201,7 @@ def index_put(call):
     shape = call.shape(1, 3, 500, empty=False)
     used = call.between(1, len(shape))
     add = call.set("accumulate", call.chance(50))
-    call.set("unsafe", False)
+    call.set("unsafe", call.chance(30))
     x = call.tensor("selfRef", dtype, shape, "small", False)
     count = call.choose((1, 2, 5))
     if not add:
@@ -211,7 +211,11 @@ def index_put(call):
     else:
         first = call.some("int32", (count,), "any", False).astype(np.int64) % shape[0]
     keys = [first] + [call.some("int32", (count,), "any", False).astype(np.int64) % shape[axis] for axis in range(1, used)]
-    call.list("indices", [call.tensor("indices", call.choose(INDEX), values=key, listed=True) for key in keys])
+    named = keys
+    if call.chance(30):
+        call.features.add("negative indices")
+        named = [np.where(key % 2 == 1, key - size, key) for key, size in zip(keys, shape)]
+    call.list("indices", [call.tensor("indices", call.choose(INDEX), values=key, listed=True) for key in named])
     v = wide(call.tensor("values", dtype, (count, *shape[used:]), "small", False))
     wanted = wide(x).copy()
     if add:
@@ -285,6 +289,21 @@ def scatter(call, form):
         call.out("out", dtype, wanted, check)
 
 
+def rows_added(call):
+    """Adds parts to those of a tensor that rows of indices name."""
+    dtype = call.choose(("float32", "float16", "int32", "int8", "uint8"))
+    shape = call.shape(1, 4, 800, empty=False)
+    depth, count = call.between(1, len(shape)), call.choose((1, 2, 7, 33))
+    x = wide(call.tensor("varRef", dtype, shape, "small", False))
+    at = np.stack([call.some("int32", (count,), "any", False).astype(np.int64) % size for size in shape[:depth]], -1)
+    call.tensor("indices", call.choose(INDEX), values=at)
+    part = wide(call.tensor("updates", dtype, (count, *shape[depth:]), "small", False))
+    key, wanted, size = tuple(at.T), x.copy(), np.abs(x).astype(float)
+    with np.errstate(all="ignore"):
+        np.add.at(wanted, key, part), np.add.at(size, key, np.abs(part))
+    call.update("varRef", wanted, near(2, EPS[dtype] if dtype in LOW else 0, (EPS[dtype] if dtype in LOW else 4e-7) * count * size if dtype in FLOATS else 0))
+
+
 def index_add(call, V2=False):
     dtype = call.choose((*FLOATS, "int32", "int64"))
     shape = call.shape(1, 4, 800, empty=False)
@@ -295,7 +314,7 @@ def index_add(call, V2=False):
     part = list(shape)
     part[axis] = count
     source = wide(call.tensor("source", dtype, tuple(part), "small", False))
-    alpha = call.choose((1, 2, -1))
+    alpha = call.choose((1, 2, -1, 0, *((0.5,) if dtype in WIDE else ())))
     call.scalar("alpha", "float32" if dtype in WIDE else "int64", alpha)
     wanted, size = np.moveaxis(wide(x).copy(), axis, 0), np.moveaxis(np.abs(wide(x)).astype(float), axis, 0)
     np.add.at(wanted, at, np.moveaxis(source * wanted.dtype.type(alpha), axis, 0)), np.add.at(size, at, np.moveaxis(np.abs(source * float(alpha)), axis, 0))
@@ -399,7 +418,8 @@ def in_list(call, element):
     else:
         x = wide(call.tensor("element", dtype, call.shape(0, 3, 600), "integer", False))
         y = wide(np.asarray(call.scalar("testElement", dtype, call.choose((1, 2, 100)))))
-    call.set("assumeUnique", False)
+    # That elements are distinct is said of both operands; it changes nothing but the way.
+    call.set("assumeUnique", call.chance(30) and len(np.unique(x)) == np.size(x) and len(np.unique(y)) == np.size(y))
     invert = call.set("invert", call.chance(50))
     call.out("out", "bool", np.isin(x, y, invert=invert))
 
@@ -449,6 +469,7 @@ INDEXING.add("Unique2", unique, form="counts")
 INDEXING.add("UniqueConsecutive", unique, form="consecutive")
 INDEXING.add("IsInScalarTensor", in_list, element="scalar")
 INDEXING.add("IsInTensorScalar", in_list, element="tensor")
+INDEXING.add("TfScatterAdd", rows_added)
 INDEXING.add("ScatterNd", scatter_nd)
 INDEXING.add("ScatterNdUpdate", scatter_nd, update=True)
 

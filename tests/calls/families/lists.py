@@ -213,7 +213,7 @@ for name, function, row in (
     ("Div", lambda x, s: x / s, dict(types=FLOATS)),
     ("Maximum", np.maximum, {}),
     ("Minimum", np.minimum, {}),
-    ("Pow", lambda x, s: x**s, dict(types=FLOATS, options=(2, 4, 6))),
+    ("Pow", lambda x, s: x**s, dict(types=FLOATS, options=(2, 4, 6, 0, -2))),
 ):
     LISTS.add(f"Foreach{name}Scalar Foreach{name}ScalarV2", with_scalar, f=function, name="scalar", **row)
     LISTS.add(f"Foreach{name}ScalarInplace", with_scalar, f=function, name="scalar", **row)

@@ -85,6 +85,10 @@ def roll(call):
         result(call, dtype, np.roll(x, shift))
         return
     axes = [axis for axis in range(x.ndim) if call.chance(50)] or [0]
+    if call.chance(30):
+        # A dimension that occurs again is shifted again.
+        axes.append(call.choose(axes))
+        call.features.add("repeated dimension")
     shifts = [call.choose((1, 0, -1, 2, 5, -9, 100, -1000, x.shape[axis], -x.shape[axis], x.shape[axis] + 1)) for axis in axes]
     call.set("shifts", shifts), call.set("dims", [axis - x.ndim if call.chance(30) else axis for axis in axes])
     result(call, dtype, np.roll(x, shifts, axes))
@@ -221,7 +225,7 @@ def slice_(call, many=False):
 
 
 def eye(call):
-    n, m = call.set("n", call.choose((1, 2, 5, 17, 64))), call.set("m", call.choose((1, 3, 5, 17, 65)))
+    n, m = call.set("n", call.choose((1, 2, 5, 17, 64, 0))), call.set("m", call.choose((1, 3, 5, 17, 65, 0)))
     dtype = call.choose(PLAIN)
     result(call, dtype, np.eye(n, m).astype(NUMPY[dtype]))
 
@@ -264,7 +268,7 @@ def sequence(call, form):
     call.scalar("start", "float32", start), call.scalar("end", "float32", end)
     wanted = np.linspace(start, end, steps)
     if form == "log":
-        base = call.set("base", call.choose((10.0, 2.0)))
+        base = call.set("base", call.choose((10.0, 2.0, 1.0, 0.5)))
         call.out("result", dtype, base**wanted, near(64))
         return
     call.out("out", dtype, wanted, near(4, 0, 1e-6))
@@ -286,10 +290,11 @@ def one_hot(call):
     x = call.tensor("self", call.choose(("int64", "int32")), values=np.abs(call.some("int64", call.shape(1, 4, 400), "small", False)))
     classes = call.set("numClasses", call.choose((6, 8, 17, 1, 3, 4)))
     dtype = call.choose(("int32", "float32", "int64"))
-    on, off = call.tensor("onValue", dtype, values=np.array([1]), plain=True), call.tensor("offValue", dtype, values=np.array([0]), plain=True)
+    yes, no = call.choose(((1, 0), (5, -2), (0, 1), (-3, 7)))
+    call.tensor("onValue", dtype, values=np.array([yes]), plain=True), call.tensor("offValue", dtype, values=np.array([no]), plain=True)
     axis = call.set("axis", call.choose((-1, 0, x.ndim)))
     # A class beyond their number is none of them.
-    wanted = np.moveaxis(np.where((x < classes)[..., None], np.eye(classes)[np.minimum(x, classes - 1)], 0), -1, axis if axis >= 0 else -1)
+    wanted = np.moveaxis(np.where((x < classes)[..., None] & (np.eye(classes)[np.minimum(x, classes - 1)] == 1), yes, no), -1, axis if axis >= 0 else -1)
     call.out("out", dtype, wanted.astype(NUMPY[dtype]) if dtype in INTEGERS else wanted)
 
 

@@ -9,6 +9,7 @@ from maker import FLOATS, bits, near, wide
 from . import Family
 from .activations import sigmoid
 from .others import limited, low, steps
+from .windows import resized_out
 
 
 def optional(call, name, dtype, shape, percent=50, domain="small"):
@@ -79,7 +80,7 @@ def gating_k(call):
     k = call.between(1, min(kept * each, 6))
     scores = np.where(keep[..., None], grouped, -np.inf).reshape(rows, experts)
     chosen = top(scores, k)
-    e, factor = 1e-3, 2.5
+    e, factor = call.choose((1e-3, 1.0, 1e-6)), call.choose((2.5, 1.0, -0.5, 0.0))
     y = np.take_along_axis(weights, chosen, 1)
     if norm or renorm:
         y = y / (y.sum(-1, keepdims=True) + e)
@@ -506,20 +507,25 @@ def ctc(call, backward=False):
     labels = labels + (labels >= blank)
     inputs = [call.between(1, times) for _ in range(batch)]
     # Each item has a way through: as many times as labels, and one between equal ones.
-    targets = []
+    targets, lost = [], call.chance(15)
     for item in range(batch):
         length = call.between(0, most)
-        while length + sum(labels[item, i] == labels[item, i - 1] for i in range(1, length)) > inputs[item]:
+        # At times an item has none.
+        while not (lost and item == 0) and length + sum(labels[item, i] == labels[item, i - 1] for i in range(1, length)) > inputs[item]:
             length -= 1
         targets.append(length)
     call.tensor("targets", "int64", values=labels)
-    call.set("inputLengths", inputs), call.set("blank", blank), call.set("zeroInfinity", call.chance(50))
+    call.set("inputLengths", inputs), call.set("blank", blank)
+    zero = call.set("zeroInfinity", call.chance(50))
     call.set("targetLengths" if backward else "targetlengths", targets)
     loss, alphas, slope = np.zeros(batch), np.full((batch, times, 2 * most + 1), -math.inf), np.zeros(x.shape)
     g = wide(call.tensor("gradOut", "float32", (batch,), "small", False)) if backward else np.ones(batch)
     for item in range(batch):
         states, alpha, beta, loss[item] = alignment(x[: inputs[item], item], labels[item, : targets[item]], blank)
         alphas[item, : inputs[item], : len(states)] = alpha
+        if np.isinf(loss[item]) and backward:
+            slope[: inputs[item], item] = 0 if zero else np.nan
+            continue
         for t in range(inputs[item]):
             slope[t, item] = np.exp(x[t, item])
             for s, state in enumerate(states):
@@ -567,12 +573,12 @@ def antialiased(call, kernel, backward=False):
     if backward:
         call.set("inputSize", [n, c, *size])
         x = wide(call.tensor("gradOutput", dtype, (n, c, *out), "small", False))
-        apply = lambda v, a, b: np.einsum("ncij,ih,jw->nchw", v, a, b)  # noqa: E731
+        apply = lambda v, ms: np.einsum("ncij,ih,jw->nchw", v, *ms)  # noqa: E731
     else:
         x = wide(call.tensor(call.inputs[0], dtype, (n, c, *size), "small", False))
-        apply = lambda v, a, b: np.einsum("nchw,ih,jw->ncij", v, a, b)  # noqa: E731
+        apply = lambda v, ms: np.einsum("nchw,ih,jw->ncij", v, *ms)  # noqa: E731
     call.given["gradOutput" if backward else call.inputs[0]].format = 0
-    call.out("out", dtype, apply(x, h, w), near(4, 0, (1e-5 + 0) * (apply(np.abs(x), np.abs(h), np.abs(w)) + 1e-3)))
+    resized_out(call, "out", dtype, apply, x, [h, w], 1e-5, False)
     call.given["out"].array.format = 0
 
 

@@ -37,11 +37,14 @@ def limited(values, dtype):
 
 
 def ascend_quant(call):
+    if call.chance(25):
+        from .quantising import by_scale
+        return by_scale(call)
     dtype = call.float_type()
     lead, c = call.shape(1, 3, 60, empty=False), call.choose((1, 4, 8, 17, 65, 256))
     x = wide(call.tensor("x", dtype, (*lead, c), "small", False))
     n = c if call.chance(70) else 1
-    scale = wide(call.tensor("scale", dtype, values=0.5 + np.abs(np.rint(wide(call.some(dtype, (n,), "small", False)) * 8) / 8)))
+    scale = wide(call.tensor("scale", dtype, values=(0.5 + np.abs(np.rint(wide(call.some(dtype, (n,), "small", False)) * 8) / 8)) * call.choose((1, 1, 16, -1))))
     offset = wide(call.tensor("offset", dtype, values=np.rint(wide(call.some(dtype, (n,), "small", False)) * 8) / 8)) if call.chance(60) else None
     sqrt = call.set("sqrtMode", call.chance(30))
     mode = call.set("roundMode", call.choose(tuple(ROUND)))
@@ -70,6 +73,11 @@ def anti_quant(call):
 
 
 def dynamic_quant(call):
+    if call.operator == "aclnnDynamicQuantV2" and call.chance(60):
+        return dynamic_quant_in_groups(call)
+    if call.chance(25):
+        from .quantising import by_rows
+        return by_rows(call)
     dtype = call.choose(("float16", "bfloat16"))
     lead, c = call.shape(1, 3, 60, empty=False), call.choose((2, 4, 8, 17, 64, 65, 256, 1024))
     x = wide(call.tensor("x", dtype, (*lead, c), "small", False))
@@ -84,6 +92,37 @@ def dynamic_quant(call):
     call.out("scaleOut", "float32", scale, near(8))
 
 
+def dynamic_quant_in_groups(call):
+    """Rows of groups, each group with factors of its own; with an offset the least number is the least integer, and the largest the largest."""
+    dtype = call.choose(("float16", "bfloat16"))
+    rows, columns = call.choose((1, 3, 17, 130)), call.choose((2, 8, 17, 65))
+    x = wide(call.some(dtype, (rows, columns), "small", False)).copy()
+    # Equal numbers alone have no scale.
+    x[:, 0], x[:, 1] = 1 + np.arange(rows) % 3, -2 - np.arange(rows) % 5
+    x = wide(call.tensor("x", dtype, values=x))
+    values = x.astype(np.float32)
+    if call.chance(60):
+        groups = call.between(1, 3) if call.chance(70) else 1
+        smooth = wide(call.tensor("smoothScalesOptional", dtype, (groups, columns) if groups > 1 else (columns,), "inner", False, odd=False)).astype(np.float32)
+        if groups > 1:
+            ends = [*sorted(call.between(0, rows) for _ in range(groups - 1)), rows]
+            call.tensor("groupIndexOptional", "int32", values=np.array(ends))
+            smooth = smooth[np.searchsorted(ends, np.arange(rows), "right")]
+        values = values * smooth
+    call.set("dstType", 2)
+    most, least = values.max(-1, keepdims=True), values.min(-1, keepdims=True)
+    if call.chance(60):
+        scale = (most - least) / np.float32(255)
+        offset = np.float32(127) - most / scale
+        call.kept.add("offsetOut")
+        call.out("offsetOut", "float32", offset[:, 0], near(8, 0, 1e-4 * (1 + np.abs(most / scale)[:, 0])))
+    else:
+        scale, offset = np.abs(values).max(-1, keepdims=True) / np.float32(127), np.float32(0)
+    exact = (values / scale + offset).astype(float)
+    call.out("yOut", "int8", limited(np.rint(exact), "int8"), steps(exact, -128, 127, 1e-3))
+    call.out("scaleOut", "float32", scale[:, 0], near(8))
+
+
 def quantize(call):
     dtype, out = call.float_type(), call.choose(("int8", "uint8", "int32"))
     shape = call.shape(1, 4, 600, empty=False)
@@ -95,7 +134,7 @@ def quantize(call):
     call.set("dtype", out), call.set("axis", axis if n > 1 else 0)
     spread = lambda v: v.reshape([-1 if a == axis else 1 for a in range(len(shape))])  # noqa: E731
     exact = x / spread(scale) + (0 if zero is None else spread(zero))
-    call.out("out", out, limited(np.rint(exact), out), steps(exact, 0, 0, 2 * low(dtype) * np.abs(exact).max(initial=0)))
+    call.out("out", out, limited(np.rint(np.where(np.isnan(exact), 0, exact)), out), steps(exact, 0, 0, 2 * low(dtype) * np.abs(exact).max(initial=0)))
 
 
 def fake_quant(call, channel):
@@ -110,15 +149,18 @@ def fake_quant(call, channel):
         call.set("axis", axis)
     else:
         call.set("fakeQuantEnbled", 1.0)
-    least, most = call.choose(((-8, 7), (0, 5), (-128, 127)))
+    least, most = call.choose(((-8, 7), (0, 5), (-128, 127), (0, 255), (-3, -1), (2, 2)))
     call.set("quantMin", least), call.set("quantMax", most)
     spread = (lambda v: v.reshape([-1 if a == axis else 1 for a in range(len(shape))])) if channel else (lambda v: v.reshape(()))
     exact = x / spread(scale)
+    # What is not a number is the smallest, as PyTorch has it.
+    exact = np.where(np.isnan(exact), -np.inf, exact)
     value = np.rint(exact) + spread(zero)
     wanted = (np.clip(value, least, most) - spread(zero)) * spread(scale)
     tie = np.abs(exact - np.rint(exact * 2) / 2) <= 1e-3 * (1 + np.abs(exact))
     call.out("out", dtype, wanted, near(4, 0, np.where(tie, np.broadcast_to(spread(scale), tie.shape) * 1.01, 0)))
     inside = (value >= least) & (value <= most)
+    tie &= np.isfinite(x)
     call.out("mask", "bool", inside, lambda found, want: bits(np.where(tie, want, found), want))
 
 
@@ -171,7 +213,7 @@ def adam_w(call, V2):
     dtype = call.float_type()
     shape = call.shape(0, 4, 2000)
     var, m, v, g = (wide(call.tensor(name, dtype, shape, "small" if name != "vRef" else "inner", False)) for name in ("varRef", "mRef", "vRef", "grad"))
-    rate, decay, one, two, e = call.choose((0.0625, 0.5)), call.choose((0.125, 0.0)), call.choose((0.875, 0.5)), call.choose((0.9375, 0.75)), 2.0**-13
+    rate, decay, one, two, e = call.choose((0.0625, 0.5, 0.0, -0.25)), call.choose((0.125, 0.0, 0.5)), call.choose((0.875, 0.5, 0.0)), call.choose((0.9375, 0.75, 0.0)), call.choose((2.0**-13, 0.5, 2.0**-20))
     # The step before this one is passed: 0 in the first call.
     step = call.choose((0, 1, 2, 20))
     if V2:
@@ -206,7 +248,7 @@ def adam(call):
     dtype = call.float_type()
     shape = call.shape(1, 4, 2000)
     var, m, v, g = (wide(call.tensor(name, dtype, shape, "small" if name != "v" else "inner", False)) for name in ("varRef", "m", "v", "grad"))
-    rate, one, two, e, step = 0.0625, 0.875, 0.9375, 2.0**-6, call.choose((1, 3, 20))
+    rate, one, two, e, step = call.choose((0.0625, 0.0, -0.5)), call.choose((0.875, 0.0, 0.5)), call.choose((0.9375, 0.0, 0.75)), call.choose((2.0**-6, 0.5, 2.0**-20)), call.choose((1, 3, 20))
     for name, value in (("beta1Power", one**step), ("beta2Power", two**step), ("lr", rate), ("beta1", one), ("beta2", two), ("epsilon", e)):
         call.tensor(name, "float32", values=np.array([value]), plain=True)
     call.set("useLocking", call.chance(50))
@@ -232,12 +274,37 @@ def seeds(call):
             call.set(name, call.choose((0, 1, 1234567, 4)))
 
 
-def between(least, most, open_end):
+#: Numbers of which the mean is tested, and how many deviations of it are possible.
+MANY, FAR = 400, 7
+
+
+def spread_around(values, mean, deviation):
+    """What is wrong with the mean and the deviation of many numbers, or `None`."""
+    values = np.asarray(values, float)
+    if values.size < MANY:
+        return None
+    off = abs(values.mean() - mean)
+    if off > FAR * deviation / math.sqrt(values.size) + 4e-3 * (abs(mean) + deviation):
+        return f"the mean of {values.size} numbers is {values.mean()} and not {mean}"
+    # The fourth moment of what is tested is at most that of a normal distribution, but for rare events.
+    if deviation and abs(values.std() / deviation - 1) > FAR * 2 / math.sqrt(values.size) + 1e-2:
+        return f"the deviation of {values.size} numbers is {values.std()} and not {deviation}"
+    return None
+
+
+def between(least, most, open_end, mean=None, deviation=0.0):
     def check(found, wanted):
         values = wide(found).astype(float)
         wrong = ~((values >= least) & ((values < most) if open_end else (values <= most)))
-        return f"a number lies outside of [{least}, {most}]: {values[wrong][0]}" if wrong.any() else None
+        if wrong.any():
+            return f"a number lies outside of [{least}, {most}]: {values[wrong][0]}"
+        return None if mean is None else spread_around(values, mean, deviation)
     return check
+
+
+def flat(least, most):
+    """The mean and the deviation of numbers that are equally frequent in a range."""
+    return (least + most) / 2, (most - least) / math.sqrt(12)
 
 
 def uniform(call):
@@ -245,14 +312,14 @@ def uniform(call):
     least = call.set("from", call.choose((0.0, -2.0, 1.0)))
     most = call.set("to", least + call.choose((1.0, 4.0, 0.5)))
     seeds(call)
-    call.update("selfRef", np.full(shape, least), between(least, most, True))
+    call.update("selfRef", np.full(shape, least), between(least, most, True, *flat(least, most)))
 
 
 def normal(call):
     dtype, shape = drawn(call, None, name="selfRef")
     mean, std = call.set("mean", call.choose((0.0, 5.0))), call.set("std", call.choose((1.0, 0.0, 2.0)))
     seeds(call)
-    call.update("selfRef", np.full(shape, mean), between(mean - 8 * std - 1e-6, mean + 8 * std + 1e-6, False))
+    call.update("selfRef", np.full(shape, mean), between(mean - 8 * std - 1e-6, mean + 8 * std + 1e-6, False, mean, std))
 
 
 def integers(call):
@@ -260,21 +327,21 @@ def integers(call):
     least = call.set("from", call.choose((0, -5, 100)))
     most = call.set("to", least + call.choose((1, 2, 100)))
     seeds(call)
-    call.update("selfRef", np.full(shape, least), between(least, most - 1, False))
+    call.update("selfRef", np.full(shape, least), between(least, most - 1, False, (least + most - 1) / 2, math.sqrt(((most - least) ** 2 - 1) / 12)))
 
 
 def bernoulli(call):
     own = call.in_place[0] if call.in_place else "self"
     dtype = call.choose(("float32", "float16", "int32", "bool", "uint8"))
     x = call.tensor(own, dtype, call.shape(0, 5, 3000))
-    p = float(call.scalar("prob", "float32", call.choose((0.5, 0.0, 1.0))))
+    p = float(call.scalar("prob", "float32", call.choose((0.5, 0.0, 1.0, 0.25, 0.875))))
     seeds(call)
 
     def check(found, wanted):
         values = found.astype(float)
         if not np.isin(values, (0, 1)).all():
             return "a number is neither 0 nor 1"
-        return "an outcome is impossible" if p in (0, 1) and (values != p).any() else None
+        return "an outcome is impossible" if p in (0, 1) and (values != p).any() else spread_around(values, p, math.sqrt(p * (1 - p)))
 
     if call.in_place:
         call.update(own, np.zeros(x.shape), check)
@@ -283,14 +350,14 @@ def bernoulli(call):
 
 
 def permuted(call):
-    n = call.set("n", call.choose((1, 2, 17, 256, 1025)))
+    n = call.set("n", call.choose((1, 2, 17, 256, 1025, 0)))
     seeds(call)
     dtype = call.choose(("int64", "int32", "float32"))
     call.out("out", dtype, np.arange(n), lambda found, wanted: bits(np.sort(wide(found)), wanted))
 
 
 def dropout_mask(call):
-    p = call.choose((0.5, 0.0))
+    p = call.choose((0.5, 0.0, 0.75, 0.125))
     dtype = call.float_type()
     x = wide(call.tensor("self", dtype, call.shape(1, 4, 2000, empty=False), "small", False))
     bytes_ = -(-x.size // 128) * 16
@@ -305,7 +372,7 @@ def masked_scale(call):
     shape = call.shape(0, 5, 2000)
     x = wide(call.tensor("self", dtype, shape, "small", False))
     mask = wide(call.tensor("mask", call.choose(("uint8", "int8")), values=np.abs(call.some("int8", shape, "small", False)) % 2)).astype(float)
-    scale = call.set("scale", call.choose((1.0, 2.0, 0.5)))
+    scale = call.set("scale", call.choose((1.0, 2.0, 0.5, 0.0, -3.0)))
     call.out("out", dtype, x * mask * scale, near(2))
 
 
@@ -352,8 +419,8 @@ def distances(call):
     b = call.choose(((), (2,)))
     m, n, d = call.choose((1, 2, 9, 33)), call.choose((1, 3, 17, 130)), call.choose((1, 3, 8, 65))
     x, y = wide(call.tensor("x1", dtype, (*b, m, d), "small", False)), wide(call.tensor("x2", dtype, (*b, n, d), "small", False))
-    p = call.set("p", call.choose((2.0, 1.0, math.inf, 3.0, 0.0)))
-    call.set("compute_mode", 2)
+    p = call.set("p", call.choose((2.0, 1.0, math.inf, 3.0, 0.0, 0.5, 1.5)))
+    call.set("compute_mode", call.choose((2, 0, 1)))
     gap = np.abs(x[..., :, None, :] - y[..., None, :, :])
     with np.errstate(all="ignore"):
         wanted = gap.max(-1) if p == math.inf else (gap != 0).sum(-1).astype(float) if p == 0 else (gap**p).sum(-1) ** (1 / p)
@@ -374,19 +441,30 @@ def elementwise_batch_norm(call):
 
 
 def amp_scale(call):
-    scale = call.choose((1.0, 1024.0))
-    growth, found = call.choose((0, 1, 3)), call.choose((0.0, 1.0))
+    scale = call.choose((1.0, 1024.0, 65536.0, 3e38, 2.0**127, 1e-38, 2.0**-140, 0.0, math.inf))
+    growth, found = call.choose((0, 1, 3, 7)), call.choose((0.0, 1.0, 0.0, 5.0))
     call.tensor("currentScale", "float32", values=np.array([scale]), plain=True)
     call.tensor("growthTracker", "int32", values=np.array([growth]), plain=True)
     call.tensor("foundInf", "float32", values=np.array([found]), plain=True)
-    up, down, after = call.set("growthFactor", 2.0), call.set("backoffFactor", 0.5), call.set("growthInterval", call.choose((4, 2, 1)))
+    up, down, after = call.set("growthFactor", call.choose((2.0, 1.0, 1.5, 1e10, 0.5))), call.set("backoffFactor", call.choose((0.5, 0.25, 1.0, 1e-10, 0.0))), call.set("growthInterval", call.choose((4, 2, 1, 8)))
     if found:
         scale, growth = scale * down, 0
     else:
         growth += 1
         if growth == after:
-            scale, growth = scale * up, 0
-    call.out("updatedScale", "float32", np.array([scale])), call.out("updatedGrowthTracker", "int32", np.array([growth]))
+            # A scale that would not be finite stays.
+            with np.errstate(all="ignore"):
+                raised = np.float32(np.float32(scale) * np.float32(up))
+            scale, growth = float(raised) if np.isfinite(raised) else scale, 0
+    call.out("updatedScale", "float32", np.array([scale]), near(1)), call.out("updatedGrowthTracker", "int32", np.array([growth]))
+
+
+def all_finite(call):
+    """True stays, and becomes true where an element is infinite or not a number."""
+    dtype = call.choose(FLOATS)
+    x = wide(call.tensor("gradient", dtype, call.shape(0, 5, 3000), "small", call.chance(30)))
+    before = call.tensor("out", "bool", values=np.array([call.chance(30)]))
+    call.update("out", before | (not np.isfinite(x).all()))
 
 
 QUANT = Family("quantisation", "ops/quant")
@@ -406,6 +484,7 @@ OPTIMIZERS.add("ApplyAdamWV2", adam_w, V2=True)
 OPTIMIZERS.add("ApplyAdamW", adam_w, V2=False)
 OPTIMIZERS.add("ApplyAdam", adam)
 OPTIMIZERS.add("AmpUpdateScale", amp_scale)
+OPTIMIZERS.add("AllFinite", all_finite)
 
 RANDOM = Family("random numbers", "ops/random")
 RANDOM.add("Uniform", uniform)

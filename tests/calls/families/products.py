@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from maker import EPS, FLOATS, LOW, near, wide
+from device import NUMPY
+from maker import EPS, FLOATS, LOW, bits, near, wide
 
 from . import Family
 
@@ -50,6 +51,9 @@ def close(dtype, size, depth):
 
 def matmul(call, form="any"):
     dtype = call.float_type()
+    if call.below(12) == 11 and "int32" in call.device.types.get(call.operator, {}).get("out", ()):
+        # Sums of integers wrap around.
+        dtype = "int32"
     m, k, n = sizes(call)
     if form == "mm":
         one, two = (m, k), (k, n)
@@ -76,7 +80,7 @@ def matmul(call, form="any"):
     if "cubeMathType" in call.kinds:
         call.set("cubeMathType", call.choose((0, 1)))
     wanted, size = np.matmul(x, y), np.matmul(np.abs(x), np.abs(y))
-    call.out("out", dtype, np.asarray(wanted), close(dtype, size, k))
+    call.out("out", dtype, np.asarray(wanted), close(dtype, size, k) if dtype != "int32" else bits)
 
 
 def added(call, form):
@@ -103,6 +107,8 @@ def added(call, form):
         product, size = np.matmul(x, y), np.matmul(np.abs(x), np.abs(y))
         if form == "sum":
             product, size = product.sum(0), size.sum(0)
+    # A factor of 0 leaves out what it multiplies, whatever that holds.
+    c = np.zeros(c.shape) if beta == 0 else c
     wanted = np.broadcast_to(beta * c, full) + alpha * product
     low = 0
     depth = k * b if form == "sum" else k
@@ -120,10 +126,10 @@ def gemm(call):
     a = wide(call.tensor("A", dtype, (k, m) if ta else (m, k), "small", False))
     b = wide(call.tensor("B", dtype, (n, k) if tb else (k, n), "small", False))
     c = wide(call.tensor("C", dtype, (m, n), "small", False))
-    alpha, beta = call.set("alpha", call.choose((1.0, 2.0, -0.5))), call.set("beta", call.choose((1.0, 0.0, 0.5)))
+    alpha, beta = call.set("alpha", call.choose((1.0, 2.0, -0.5, 0.0))), call.set("beta", call.choose((1.0, 0.0, 0.5, -2.0)))
     call.set("cubeMathType", 0)
     a, b = a.T if ta else a, b.T if tb else b
-    low = 0
+    low, c = 0, np.zeros(c.shape) if beta == 0 else c
     call.out("out", dtype, alpha * (a @ b) + beta * c, near(4, 0, (EPS["float32"] * (4 + adding(k)) + low) * (abs(alpha) * (np.abs(a) @ np.abs(b)) + np.abs(beta * c))))
 
 
@@ -154,6 +160,8 @@ def quantised(call, form):
     call.tensor("x1", "int8", values=x.T if ta else x), call.tensor("x2", "int8", values=y.T if tb else y)
     out = call.choose(("float16", "bfloat16"))
     total = (x @ y).astype(np.float64)
+    if call.chance(30):
+        return to_int8(call, form, x, y, total)
     scale = wide(call.tensor({"V5": "x2Scale"}.get(form, "scale"), "float32", values=np.abs(call.some("float32", (n if call.chance(70) else 1,), "inner", False)) / 256))
     bias = None
     if call.chance(50):
@@ -166,6 +174,45 @@ def quantised(call, form):
         call.set("groupSize", 0)
     wanted = total * scale * (1 if rows is None else rows[:, None])
     call.out("out", out, wanted, near(4))
+
+
+def to_int8(call, form, x, y, total):
+    """A result of int8: sums times scales of powers of two, so that halves and limits occur, and an offset."""
+    k, n = y.shape
+    if call.chance(60):
+        # Few units: halves and quarters of them are between the limits.
+        x, y = np.sign(x) * (np.abs(x) % 4), np.sign(y) * (np.abs(y) % 3)
+        ta, tb = call.given["transposeX1"].value, call.given["transposeX2"].value
+        call.tensor("x1", "int8", values=x.T if ta else x), call.tensor("x2", "int8", values=y.T if tb else y)
+        total = (x @ y).astype(np.float64)
+    scale = np.array([call.choose((0.5, 0.25, 1.0, 2.0**-9, -0.5)) for _ in range(n if call.chance(50) else 1)])
+    call.tensor({"V5": "x2Scale"}.get(form, "scale"), "float32", values=scale)
+    if call.chance(50):
+        total = total + call.tensor("bias", "int32", values=call.some("int32", (n,), "small", False)).astype(float)
+    exact = total * scale
+    if form != "V5" and call.chance(50):
+        offset = np.array([call.choose((0.5, 0.0, 1.0, -3.0, 100.0, -200.0)) for _ in range(call.choose((1, n)))])
+        call.tensor("offset", "float32", values=offset)
+        exact = exact + offset
+    if form == "V5":
+        call.set("groupSize", 0)
+    call.features.add("halves, limits of int8")
+    call.out("out", "int8", np.clip(np.rint(exact), -128, 127).astype(np.int8), bits)
+
+
+def summed_products(call):
+    """The sum over a batch of products of int8, each with scales of rows and columns; the second matrices are in blocks."""
+    batch, m, k, n = call.between(1, 4), call.choose((1, 3, 17, 130)), call.choose((1, 16, 17, 65)), call.choose((1, 16, 33))
+    x, y = call.some("int8", (batch, m, k), "any", False).astype(np.int64), call.some("int8", (batch, k, n), "any", False).astype(np.int64)
+    call.tensor("x1", "int8", values=x)
+    call.tensor("x2", "int8", values=blocks(y.astype(np.int8), 32), plain=True)
+    rows = wide(call.tensor("x1Scale", "float32", (batch, m), "inner", False, odd=False))
+    columns = wide(call.tensor("x2Scale", "bfloat16", values=wide(call.some("bfloat16", (n,), "small", False)) / 256))
+    for name in ("transposeX1", "transposeX2", "keepDims"):
+        call.set(name, False)
+    call.set("groupSize", 0), call.set("dims", [0])
+    parts = (x @ y).astype(float) * columns * rows[..., None]
+    call.out("out", "bfloat16", parts.sum(0), near(8, 0, 1e-6 * np.abs(parts).sum(0)))
 
 
 def weight_only(call, nz=False):
@@ -197,6 +244,8 @@ def grouped(call, version, nz=False):
     groups = call.between(1, 4)
     m, k, n = (max(size, 1) for size in sizes(call, 200000))
     cuts = sorted(call.below(m + 1) for _ in range(groups - 1)) + [m]
+    # Weights of int8 that are scaled back, and x of 16 bits.
+    restored = not int8 and not nz and dtype in LOW and call.chance(30)
     if int8:
         x, w = grown(call, m, k, n, groups)
         one = call.tensor("x", "int8", values=x, listed=True)
@@ -205,7 +254,10 @@ def grouped(call, version, nz=False):
         x, w = wide(one.values), wide(call.some(dtype, (groups, k, n), "small", False))
     separate = version < 4 or call.chance(40)
     call.list("x", [one])
-    kind = "int8" if int8 else dtype
+    if restored:
+        call.features.add("weights that are scaled back")
+        w = call.some("int8", (groups, k, n), "any", False).astype(float)
+    kind = "int8" if int8 or restored else dtype
     laid = (lambda v: blocks(v, 32 if int8 else 16)) if nz else (lambda v: v)
     call.list("weight", [call.tensor("weight", kind, values=laid(each), plain=nz, listed=True) for each in w] if separate else [call.tensor("weight", kind, values=laid(w), plain=nz, listed=True)])
     if int8:
@@ -214,6 +266,16 @@ def grouped(call, version, nz=False):
                   [call.tensor("scaleOptional", "float32", values=group_scales, listed=True)])
         rows = call.tensor("perTokenScaleOptional", "float32", (m,), "inner", False, listed=True)
         call.list("perTokenScaleOptional", [rows])
+    if restored:
+        spread = wide(call.some(dtype, (groups, n), "inner", False)) / 64
+        moved = wide(call.some(dtype, (groups, n), "small", False)) if call.chance(60) else None
+        for name, values in (("antiquantScaleOptional", spread), ("antiquantOffsetOptional", moved)):
+            if values is not None:
+                parts = list(values) if separate else [values]
+                call.list(name, [call.tensor(name, dtype, values=each, listed=True) for each in parts])
+        spread = spread.astype(NUMPY[dtype]).astype(float)
+        moved = 0 if moved is None else moved.astype(NUMPY[dtype]).astype(float)[:, None, :]
+        w = (w + moved) * spread[:, None, :]
     bias = None
     if call.chance(40):
         bias_type = call.choose(("int32",)) if int8 else dtype if dtype != "bfloat16" else call.choose(("float32", "bfloat16"))
@@ -271,6 +333,7 @@ PRODUCTS.add("QuantMatmulV3", quantised, form="V3")
 PRODUCTS.add("QuantMatmulV4", quantised, form="V4")
 PRODUCTS.add("QuantMatmulV5", quantised, form="V5")
 PRODUCTS.add("WeightQuantBatchMatmulV2 WeightQuantBatchMatmulV3", weight_only)
+PRODUCTS.add("QuantMatmulReduceSumWeightNz", summed_products)
 PRODUCTS.add("WeightQuantBatchMatmulNz", weight_only, nz=True)
 for version, name in ((1, "GroupedMatmul"), (2, "GroupedMatmulV2"), (3, "GroupedMatmulV3"), (4, "GroupedMatmulV4"), (5, "GroupedMatmulV5")):
     PRODUCTS.add(name, grouped, version=version)

@@ -6,11 +6,11 @@ import numpy as np
 
 from device import ACL, NUMPY, PACKED
 from lowfloat import TABLES, decode, encode, in_blocks, in_groups, largest, rule_of, scale_codes
-from maker import FLOATS, LOW, bits, near, wide
+from maker import EPS, FLOATS, LOW, bits, near, wide
 
 from . import Family
 from .activations import sigmoid
-from .others import limited, low, steps
+from .others import ROUND, limited, low, steps
 
 FOURS, EIGHTS = ("float4_e2m1", "float4_e1m2"), ("float8_e4m3fn", "float8_e5m2")
 HALF = ("float16", "bfloat16")
@@ -322,14 +322,52 @@ def by_extent(call, version):
         call.out("offsetOut", "float32", np.broadcast_to(offset, scale.shape).reshape(-1), near(8, 0, 1e-4 * (1 + np.abs(most / scale).reshape(-1))))
 
 
+def by_scale(call):
+    """Codes of numbers times scales: of 8 bits, or integers of 4."""
+    dtype = call.choose(FLOATS)
+    name = call.choose((*EIGHTS, "hifloat8", "int4"))
+    rows, columns = call.choose((1, 3, 17)), even(call.choose((2, 8, 17, 64)))
+    x = wide(call.tensor("x", dtype, (rows, columns), "small", False, odd=False))
+    n = columns if call.chance(60) else 1
+    scale = wide(call.tensor("scale", dtype, values=np.array([call.choose((1.0, 2.0, 0.5, 8.0, -4.0)) for _ in range(n)])))
+    offset = wide(call.tensor("offset", dtype, values=np.array([call.choose((0.0, 0.5, -2.0)) for _ in range(n)]))) if call.chance(50) else None
+    call.set("sqrtMode", False), call.set("dstType", ACL[name])
+    if "axis" in call.kinds:
+        call.set("axis", -1)
+    exact = x * scale + (0 if offset is None else offset)
+    # In 16 bits the sum may be rounded to the type before.
+    error = (EPS[dtype] if dtype in LOW else 1e-6) * np.abs(exact)
+    if name == "int4":
+        mode = call.set("roundMode", call.choose(tuple(ROUND)))
+        whole = [np.clip(ROUND[mode](one), -8, 7).astype(np.int64) & 15 for one in around(exact, error)]
+        return out_codes(call, "y", name, whole)
+    call.set("roundMode", "round" if name == "hifloat8" else "rint")
+    codes_of(call, name, "y", exact, call.given["roundMode"].value, error)
+
+
+def by_rows(call):
+    """Codes of 8 bits of rows, each by its largest element."""
+    name = call.choose((*EIGHTS, "hifloat8"))
+    dtype = call.choose(HALF)
+    rows, columns = call.choose((1, 3, 17, 130)), call.choose((2, 8, 17, 65, 256))
+    x = wild(call, "x", dtype, (rows, columns)).astype(np.float32)
+    if call.chance(40):
+        x = x * wide(call.tensor("smoothScalesOptional", dtype, (columns,), "inner", False, odd=False)).astype(np.float32)
+    if "dstType" in call.kinds:
+        call.set("dstType", ACL[name])
+    scale = np.abs(x).max(-1, keepdims=True) / np.float32(largest(name))
+    codes_of(call, name, "yOut", np.where(scale > 0, x / np.where(scale > 0, scale, 1), 0), "round" if name == "hifloat8" else "rint")
+    call.out("scaleOut", "float32", scale[:, 0], near(8))
+
+
 def group_quant(call):
     dtype = call.choose(FLOATS)
     rows, columns = call.choose((1, 5, 17, 130)), call.choose((1, 4, 8, 65))
     ends = ends_of(call, rows)
     x = wide(call.tensor("x", dtype, (rows, columns), "small", False))
-    scale = wide(call.tensor("scale", dtype, values=0.5 + np.abs(np.rint(wide(call.some(dtype, (len(ends), columns), "small", False)) * 8) / 8)))
+    scale = wide(call.tensor("scale", dtype, values=(0.5 + np.abs(np.rint(wide(call.some(dtype, (len(ends), columns), "small", False)) * 8) / 8)) * call.choose((1, 16, -1))))
     call.tensor("groupIndex", call.choose(("int64", "int32")), values=np.array(ends))
-    offset = wide(call.tensor("offsetOptional", dtype, values=np.array([1.25]))) if call.chance(60) else None
+    offset = wide(call.tensor("offsetOptional", dtype, values=np.array([call.choose((1.25, 0.5, -3.0, 100.0))]))) if call.chance(60) else None
     call.set("dstType", 2)
     owner = np.searchsorted(ends, np.arange(rows), "right")
     exact = x * scale[owner] + (0 if offset is None else offset)
@@ -379,14 +417,14 @@ def clipped_swiglu(call):
     shape[axis] *= 2
     x = wide(call.tensor("x", dtype, tuple(shape), "small", False))
     call.set("dim", axis - len(shape) if call.chance(40) else axis)
-    alpha, limit, bias = call.set("alpha", call.choose((1.0, 1.75))), call.set("limit", call.choose((7.0, 1.5))), call.set("bias", call.choose((0.0, 1.0)))
+    alpha, limit, bias = call.set("alpha", call.choose((1.0, 1.75, -1.0, 0.0))), call.set("limit", call.choose((7.0, 1.5, 0.25))), call.set("bias", call.choose((0.0, 1.0, -2.0)))
     interleaved = call.set("interleaved", call.chance(50))
     # The dimension and those behind it are one row.
     gate, value = halves(x.reshape(*shape[:axis], -1), -1, True, interleaved)
     shape[axis] //= 2
     gate, value = (one.reshape(shape) for one in (np.minimum(gate, limit), np.clip(value, -limit, limit)))
     made = gate * sigmoid(alpha * gate) * (value + bias)
-    call.out("out", dtype, made, near(16, low(dtype), 4e-6 * (np.abs(gate) * (np.abs(value) + bias) + 1e-3)))
+    call.out("out", dtype, made, near(16, low(dtype), 4e-6 * (np.abs(gate) * (np.abs(value) + abs(bias)) + 1e-3)))
 
 
 def counted(call, rows, groups):
@@ -441,7 +479,7 @@ def dequant_swiglu(call, version):
         x = wide(call.tensor("x", kind, (rows, 2 * width), "small", False))
     smooth = wide(call.tensor("quantScaleOptional", "float32", values=0.5 + wide(call.some("float32", (groups, width), "prob", False))))[owner]
     call.tensor("groupIndexOptional", "int64", values=np.array(sizes)), call.set("quantModeOptional", "dynamic")
-    limit, alpha, bias = 1.5, 1.702, 1.0
+    limit, alpha, bias = call.choose((1.5, 7.0, 0.25)), call.choose((1.702, 1.0, 0.5)), call.choose((1.0, 0.0, -0.5))
     if version > 1:
         for name, value in (("dstType", 2), ("roundModeOptional", "rint"), ("activateDim", -1), ("swigluMode", mode), ("clampLimit", limit), ("gluAlpha", alpha), ("gluBias", bias)):
             call.set(name, value)
@@ -465,7 +503,7 @@ def swiglu_mx(call):
     algorithm = call.choose((0, 1)) if name in EIGHTS else 0
     x = wide(call.tensor("x", call.choose(HALF), tuple(shape), "small", False))
     kind = call.choose((None, 0, 1)) if split == -1 and axis == -2 and mode == 0 else None
-    limit, alpha, bias = 1.4, 1.702, 1.0
+    limit, alpha, bias = call.choose((1.4, 7.0, 0.3)), call.choose((1.702, 1.0, 0.5)), call.choose((1.0, 0.0, 0.5))
     for own, value in (("activateDim", split), ("swigluMode", mode), ("groupMode", kind or 0), ("axis", axis), ("dstType", ACL[name]), ("roundModeOptional", "rint"),
                        ("scaleAlg", algorithm), ("maxDtypeValue", 0.0), ("clampLimit", limit), ("gluAlpha", alpha), ("gluBias", bias)):
         call.set(own, value)

@@ -297,18 +297,18 @@ def sorted_(call, form):
     shape = call.shape(0 if form == "sort" else 1, 5, 5000, empty=False)
     x = wide(call.tensor("self", dtype, shape, "any"))
     rank = len(shape)
+    stable = False
     if form == "topk":
         axis = call.below(rank)
         k = call.set("k", call.between(0, shape[axis]) if call.chance(70) else shape[axis])
         call.set("dim", axis - rank if call.chance(30) else axis)
         down = call.set("largest", call.chance(50))
-        call.set("sorted", True)
+        in_order = call.set("sorted", call.chance(70))
     else:
         axis = call.axis("dim", rank)
         down = call.set("descending", call.chance(50))
         k = shape[axis] if rank else 1
-        if form == "sort":
-            call.set("stable", True)
+        stable = call.set("stable", call.chance(60)) if form == "sort" else False
     line = x.reshape(1) if not rank else x
     over = axis if rank else 0
     key = line
@@ -333,9 +333,21 @@ def sorted_(call, form):
             return "an index occurs twice"
         return bits(np.take_along_axis(line, flat.astype(np.int64), over), values.reshape(flat.shape))
 
+    if form == "topk" and not in_order:
+        # The elements are those of the ones in order; each stands where its index does.
+        arranged = lambda v: np.sort(v, over)  # noqa: E731
+        call.out("valuesOut", dtype, values, lambda found, want: near(0)(arranged(wide(found)), arranged(want)))
+
+        def names_any(found, wanted):
+            flat = found.astype(np.int64)
+            if flat.size and ((flat < 0).any() or (flat >= line.shape[over]).any() or (np.diff(np.sort(flat, over), axis=over) == 0).any()):
+                return "an index is outside of the dimension, or occurs twice"
+            return bits(arranged(np.take_along_axis(line, flat, over)), arranged(values))
+
+        return call.out("indicesOut", "int64", order, names_any)
     if form != "argsort":
         call.out("valuesOut", dtype, values, near(0))
-    call.out("out" if form == "argsort" else "indicesOut", "int64", order, bits if form == "sort" else names)
+    call.out("out" if form == "argsort" else "indicesOut", "int64", order, bits if stable else names)
 
 
 def kth(call):
@@ -427,7 +439,13 @@ def searched(call, form):
     else:
         rows = call.choose((1, 3, 5))
         edges = np.sort(wide(call.some(dtype, (rows, size), "small", False)), -1)
-        call.tensor("sortedSequence", dtype, values=edges)
+        if "sorter" in call.kinds and call.chance(40):
+            # The sequence is in another order, and the indices say in which it is sorted.
+            order = np.argsort(call.some("float32", (rows, size), "normal", False), -1, kind="stable")
+            call.tensor("sortedSequence", dtype, values=np.take_along_axis(edges, np.argsort(order, -1, kind="stable"), -1))
+            call.tensor("sorter", "int64", values=order)
+        else:
+            call.tensor("sortedSequence", dtype, values=edges)
         x = wide(call.tensor("self", dtype, (rows, call.choose((1, 4, 65))), "small", False))
         wanted = np.stack([np.searchsorted(e, v, "right" if right else "left") for e, v in zip(edges, x)])
     call.out("out", "int64" if wide_out else "int32", wanted, bits)
@@ -456,9 +474,9 @@ def renormed(call):
     dtype = call.float_type()
     shape = call.shape(2, 4, 2000, empty=False)
     x = wide(call.tensor(own, dtype, shape, "small", False))
-    p = float(call.scalar("p", "float32", call.choose((2.0, 1.0, 3.0, 0.5))))
+    p = float(call.scalar("p", "float32", call.choose((2.0, 1.0, 3.0, 0.5, 1.5, 4.0))))
     axis = call.axis("dim", len(shape))
-    most = float(call.scalar("maxNorm", "float32", call.choose((1.0, 0.5, 5.0))))
+    most = float(call.scalar("maxNorm", "float32", call.choose((1.0, 0.5, 5.0, 0.0, 100.0))))
     others = tuple(a for a in range(len(shape)) if a != axis)
     size = (np.abs(x) ** p).sum(others, keepdims=True) ** (1 / p)
     wanted = np.where(size > most, x * most / (size + 1e-7), x)

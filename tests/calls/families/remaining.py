@@ -9,7 +9,7 @@ from maker import FLOATS, bits, near, wide
 from . import Family
 from .derivatives import close, small, written
 from .movement import bound, span
-from .others import between, low
+from .others import MANY, between, flat, low, spread_around
 
 PLAIN = ("float32", "float16", "bfloat16", "int32", "int64", "int8", "uint8")
 
@@ -31,30 +31,32 @@ def drawn_in_place(call, kind):
     dtype = call.choose(types)
     shape = call.shape(0, 4, 3000)
     call.tensor("selfRef", dtype, shape)
-    least, most = 0, 1
+    least, most, moments = 0, 1, ()
     if kind == "uniform":
         least = call.set("from", call.choose((0.0, -2.0)))
         most = call.set("to", least + call.choose((1.0, 4.0)))
+        moments = flat(least, most)
     elif kind == "normal":
         mean, std = call.set("mean", call.choose((0.0, 5.0))), call.set("std", call.choose((1.0, 0.0, 2.0)))
-        least, most = mean - 8 * std - 1e-6, mean + 8 * std + 1e-6
+        least, most, moments = mean - 8 * std - 1e-6, mean + 8 * std + 1e-6, (mean, std)
     elif kind == "range":
         least = call.set("from", call.choose((0, -5, 100)))
         most = least + call.choose((1, 2, 100))
         call.set("to", most)
+        moments = (least + most - 1) / 2, math.sqrt(((most - least) ** 2 - 1) / 12)
         most -= 1
     else:
         # Integers that the type holds.
         most = {"int32": 2**31 - 1, "int8": 127, "uint8": 255, "float16": 2048, "int64": 2**63 - 1}[dtype]
     counters(call)
-    call.update("selfRef", np.full(shape, least), between(least, most, kind == "uniform"))
+    call.update("selfRef", np.full(shape, least), between(least, most, kind == "uniform", *moments))
 
 
 def bernoulli_tensor(call):
     own = call.in_place[0] if call.in_place else "self"
     dtype = call.choose(("float32", "float16", "int32", "bool", "uint8"))
     x = call.tensor(own, dtype, call.shape(0, 4, 2000, empty=False))
-    p = np.array([0.0, 1.0, 0.5])[call.some("int32", x.shape, "any", False).astype(np.int64) % 3]
+    p = np.array([0.0, 1.0, 0.5, 0.25, 0.875])[call.some("int32", x.shape, "any", False).astype(np.int64) % 5]
     call.tensor("prob", "float32", values=p)
     counters(call)
 
@@ -62,7 +64,9 @@ def bernoulli_tensor(call):
         values = found.astype(float)
         if not np.isin(values, (0, 1)).all():
             return "a number is neither 0 nor 1"
-        return "an outcome is impossible" if ((p != 0.5) & (values != p)).any() else None
+        if (((p == 0) | (p == 1)) & (values != p)).any():
+            return "an outcome is impossible"
+        return next(filter(None, (spread_around(values[p == one], one, math.sqrt(one * (1 - one))) for one in (0.5, 0.25, 0.875))), None)
 
     if call.in_place:
         call.update(own, np.zeros(x.shape), check)
@@ -88,6 +92,8 @@ def dropout(call):
         if not train:
             return near(0)(found, x)
         wrong = near(4)(np.where(found != 0, found, (x * scale).astype(found.dtype)).astype(found.dtype), x * scale)
+        if not wrong and 0 < p < 1 and x.size >= MANY and (x > 0).all():
+            wrong = spread_around(held["kept"], 1 - p, math.sqrt(p * (1 - p)))
         return wrong or ("an element is left" if p == 1 and (found != 0).any() else "an element is missing" if p == 0 and (found == 0).any() else None)
 
     def mask(found, wanted):
@@ -107,14 +113,14 @@ def dropout_mask(call):
     shape = call.shape(1, 4, 2000, empty=False)
     count = math.prod(shape)
     call.set("shape", list(shape))
-    p = call.set("prob", call.choose((0.0, 0.5, 1.0)))
+    p = call.set("prob", call.choose((0.0, 0.5, 1.0, 0.25, 0.875)))
     counters(call)
     if "probDataType" in call.kinds:
         call.set("probDataType", call.choose(("float32", "float16", "bfloat16")))
 
     def check(found, wanted):
         own = kept_bits(found, count)
-        return "a bit is impossible" if p in (0, 1) and (own != 1 - p).any() else None
+        return "a bit is impossible" if p in (0, 1) and (own != 1 - p).any() else spread_around(own, 1 - p, math.sqrt(p * (1 - p)))
 
     call.out("out", "uint8", np.zeros(-(-count // 128) * 16, np.uint8), check)
 
@@ -125,7 +131,7 @@ def leaky(call):
     shape = call.shape(0, 4, 1000, empty=False)
     x = wide(call.tensor("self", dtype, shape, "normal", False, repeat=False))
     call.tensor("noise", dtype, shape, "normal", False)
-    least, most = 0.125, 0.375
+    least, most = call.choose(((0.125, 0.375), (0.5, 0.5), (0.25, 1.0), (0.0078125, 3.0)))
     call.scalar("lower", "float32", least), call.scalar("upper", "float32", most)
     training = call.set("training", call.chance(60))
     counters(call)
@@ -136,10 +142,10 @@ def leaky(call):
         slack = 1e-3 if dtype != "bfloat16" else 1e-2
         # Results of small elements are subnormal: their slope is not known.
         negative = x < -1e-2
-        ratio = np.where(negative, found / np.where(negative, x, 1), 0.25)
+        ratio = np.where(negative, found / np.where(negative, x, 1), (least + most) / 2)
         wrong |= negative & ((ratio < least * (1 - slack)) | (ratio > most * (1 + slack)))
         if not training:
-            wrong |= negative & (np.abs(ratio - 0.25) > slack * 0.25)
+            wrong |= negative & (np.abs(ratio - (least + most) / 2) > slack * (least + most) / 2)
         return "an element has another slope" if wrong.any() else None
 
     if "out" in call.kinds:
@@ -281,7 +287,7 @@ def distinct_rows(call):
     shape = (call.choose((1, 3, 9)), call.choose((1, 2)))
     x = wide(call.tensor("self", dtype, values=call.some("int32", shape, "any", False) % 3))
     axis = call.set("dim", call.below(2))
-    call.set("sorted", True), call.set("returnInverse", True)
+    call.set("sorted", True), call.set("returnInverse", call.chance(70))
     values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis)
     inverse = inverse.reshape(-1)
     n = values.shape[axis]
@@ -292,7 +298,8 @@ def distinct_rows(call):
 
     # The outputs are as large as the input may make them; the result is at their beginning.
     call.out("valueOut", dtype, np.zeros(x.shape), found_values, plain=True)
-    call.out("inverseOut", "int64", inverse, bits), call.out("countsOut", "int64", np.zeros(x.shape[axis], np.int64), lambda found, wanted: bits(found[:n], counts), plain=True)
+    wanted = inverse if call.given["returnInverse"].value else None
+    call.out("inverseOut", "int64", wanted, bits, shape=inverse.shape), call.out("countsOut", "int64", np.zeros(x.shape[axis], np.int64), lambda found, wanted: bits(found[:n], counts), plain=True)
 
 
 def bag(call):
@@ -340,7 +347,7 @@ def renormed(call):
     x = small(call, "selfRef", dtype, (rows, width))
     index = call.some("int64", call.shape(1, 2, 8, empty=False), "any", False).astype(np.int64) % rows
     call.tensor("indices", call.choose(("int64", "int32")), values=index)
-    most, order = call.set("maxNorm", call.choose((1.0, 0.25))), call.set("normType", call.choose((2.0, 1.0, 3.0, math.inf)))
+    most, order = call.set("maxNorm", call.choose((1.0, 0.25, 0.0, 8.0))), call.set("normType", call.choose((2.0, 1.0, 3.0, math.inf)))
     norm = np.abs(x).max(1) if order == math.inf else (np.abs(x) ** order).sum(1) ** (1 / order)
     cut = np.isin(np.arange(rows), index) & (norm > most)
     # A norm at the limit is either.
@@ -594,7 +601,7 @@ def multilabel(call):
     made, size = np.zeros(rows), np.zeros(rows)
     for row in range(rows):
         for i in np.flatnonzero(marks[row]):
-            part = np.maximum(1 - (x[row, i] - x[row, marks[row] == 0]), 0)
+            part = np.nan_to_num(1 - (x[row, i] - x[row, marks[row] == 0]), nan=0, posinf=np.inf, neginf=0).clip(0)
             made[row] += part.sum() / n
             size[row] += (1 + np.abs(x[row, i]) + np.abs(x[row])).sum() / n
     wanted = made if reduction == 0 else made.mean() if reduction == 1 else made.sum()
@@ -609,7 +616,7 @@ def gathered_statistics(call):
     squares = wide(call.tensor("totalSquareSum", "float32", values=totals**2 + counts[:, None] * (0.5 + wide(call.some("float32", (parts, c), "prob", False)))))
     call.tensor("sampleCount", "int32", values=counts)
     mean, var = small(call, "mean", "float32", (c,)), small(call, "variance", "float32", (c,), "inner")
-    momentum, e, n = call.set("momentum", 0.125), call.set("eps", 2.0**-10), counts.sum()
+    momentum, e, n = call.set("momentum", call.choose((0.125, 0.0, 1.0, 0.5))), call.set("eps", call.choose((2.0**-10, 0.0, 1.0))), counts.sum()
     one = totals.sum(0) / n
     two = squares.sum(0) / n - one**2
     call.update("mean", mean * (1 - momentum) + momentum * one, near(8, 0, 1e-5 * (1 + np.abs(one)))), call.update("variance", var * (1 - momentum) + momentum * two * n / (n - 1), near(8, 0, 2e-5 * (1 + squares.sum(0))))

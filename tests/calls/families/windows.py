@@ -71,14 +71,14 @@ def avg_pool(call, dims, backward=False):
     counts = np.full(counts.shape, float(divisor)) if divisor else counts
     equation = "nc" + letters + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters.upper()
     if not backward:
-        wanted = np.einsum(equation, x, *(m for m, _ in matrices)) / counts
+        wanted = mapped(lambda v, ms: np.einsum(equation, v, *ms), x, [m for m, _ in matrices]) / counts
         size = np.einsum(equation, np.abs(x), *(m for m, _ in matrices)) / np.abs(counts)
         call.out(call.results[0], dtype, wanted, near(4, 0, 2e-6 * size))
         return
     own = next(name for name in call.inputs if name.startswith("grad"))
     g = wide(call.tensor(own, dtype, (*shape[:2], *outs), "small", False))
     back = "nc" + letters.upper() + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters
-    wanted, size = (np.einsum(back, value / counts, *(m for m, _ in matrices)) for value in (g, np.abs(g)))
+    wanted, size = (mapped(lambda v, ms: np.einsum(back, v, *ms), value / counts, [m for m, _ in matrices]) for value in (g, np.abs(g)))
     call.out(call.results[0], dtype, wanted, near(4, 0, 2e-6 * np.abs(size)))
 
 
@@ -98,11 +98,11 @@ def adaptive_avg(call, dims, backward=False):
     if not backward:
         call.set("outputSize", outs)
         equation = "nc" + letters + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters.upper()
-        call.out("out", dtype, np.einsum(equation, x, *matrices), near(4, 0, 2e-6 * np.einsum(equation, np.abs(x), *matrices)))
+        call.out("out", dtype, mapped(lambda v, ms: np.einsum(equation, v, *ms), x, matrices), near(4, 0, 2e-6 * np.einsum(equation, np.abs(x), *matrices)))
         return
     g = wide(call.tensor("gradOutput", dtype, (*shape[:2], *outs), "small", False))
     equation = "nc" + letters.upper() + "," + ",".join(f"{letter.upper()}{letter}" for letter in letters) + "->nc" + letters
-    call.out("out", dtype, np.einsum(equation, g, *matrices), near(4, 0, 2e-6 * np.einsum(equation, np.abs(g), *matrices)))
+    call.out("out", dtype, mapped(lambda v, ms: np.einsum(equation, v, *ms), g, matrices), near(4, 0, 2e-6 * mapped(lambda v, ms: np.einsum(equation, v, *ms), np.abs(g), matrices)))
 
 
 def max_pool(call, dims, backward=False):
@@ -119,7 +119,13 @@ def max_pool(call, dims, backward=False):
     order = np.argsort(call.some("float32", (count,), "normal", False), kind="stable")
     if dtype in LOW:
         order = order % 240
-    x = wide(call.tensor("self", dtype, values=(order.reshape(shape) - 100).astype(float)))
+    order = (order.reshape(shape) - 100).astype(float)
+    if call.chance(25):
+        # A window that has a NaN gives NaN; infinities are the largest and the smallest.
+        call.features.add("infinities, NaN, subnormals")
+        for _ in range(call.between(1, 3)):
+            order.reshape(-1)[call.below(count)] = call.choose((math.nan, math.inf, -math.inf))
+    x = wide(call.tensor("self", dtype, values=order))
     best, at = np.zeros((*shape[:2], *outs)), np.zeros((*shape[:2], *outs), np.int64)
     flat = np.arange(math.prod(shape[2:])).reshape(shape[2:])
     for position in itertools.product(*(range(out) for out in outs)):
@@ -127,6 +133,8 @@ def max_pool(call, dims, backward=False):
         cut = flat[np.ix_(*([at for at in own if 0 <= at < size] for own, size in zip(taps, shape[2:])))].reshape(-1)
         part = x.reshape(*shape[:2], -1)[..., cut]
         best[(slice(None), slice(None), *position)] = part.max(-1)
+        # Of several largest ones the first, and the last NaN.
+        part = np.where(np.isnan(part), np.inf, np.where(np.isnan(part).any(-1, keepdims=True), -np.inf, part))
         at[(slice(None), slice(None), *position)] = cut[part.argmax(-1)]
     if not backward:
         call.out("out", dtype, best)
@@ -209,8 +217,9 @@ def convolution(call):
             axis = call.below(dims)
             more[axis] = max(stride[axis], dilation[axis])
             call.refuse(161002)
-    x = wide(call.tensor("input", dtype, (call.between(1, 2), ins, *size), "small", False))
-    w = wide(call.tensor("weight", dtype, ((ins, outs // groups) if transposed else (outs, ins // groups)) + tuple(kernel), "small", False))
+    # Whether weights meet the zeros of the padding is not documented: those are numbers.
+    x = wide(call.tensor("input", dtype, (call.between(1, 2), ins, *size), "small", False, odd=not transposed))
+    w = wide(call.tensor("weight", dtype, ((ins, outs // groups) if transposed else (outs, ins // groups)) + tuple(kernel), "small", False, odd=False))
     b = wide(call.tensor("bias", dtype, (outs,), "small", False)) if call.chance(60) else None
     for name, value in (("stride", stride), ("padding", pad), ("dilation", dilation), ("outputPadding", more)):
         call.set(name, value)
@@ -225,31 +234,79 @@ def convolution(call):
     call.given["output"].array.format = FORMATS[dims]
 
 
-def scales(call):
-    for name in call.kinds:
-        if name.startswith("scales"):
-            call.set(name, 0.0)
+def mapped(f, x, matrices):
+    """A map by a weight for each element: `f` of the elements and the weights along each dimension. What is not finite reaches only elements in whose sum it has a weight."""
+    odd = ~np.isfinite(x)
+    if not odd.any():
+        return f(x, matrices)
+    made = f(np.where(odd, 0, x), matrices)
+
+    def reached(marks, sign):
+        """Where marked elements have a positive or a negative weight."""
+        found = np.zeros(made.shape, bool)
+        for signs in itertools.product((1, -1), repeat=len(matrices)):
+            if math.prod(signs) == sign:
+                found |= f(marks.astype(float), [(matrix * one > 0).astype(float) for matrix, one in zip(matrices, signs)]) > 0
+        return found
+
+    nan = reached(np.isnan(x), 1) | reached(np.isnan(x), -1)
+    up, down = reached(x == np.inf, 1) | reached(x == -np.inf, -1), reached(x == -np.inf, 1) | reached(x == np.inf, -1)
+    return np.where(nan | up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, made)))
+
+
+def around(matrix):
+    """Weights of 1 for the elements that a row of a matrix has weights for, and their neighbours."""
+    made = (matrix != 0).astype(float)
+    for _ in range(3):
+        made[:, 1:] += made[:, :-1] > 0
+        made[:, :-1] += made[:, 1:] > 0
+    return made
+
+
+def resized_out(call, name, dtype, f, x, matrices, rate, exact):
+    """Adds what a map makes of an image: `exact` where each element is one of the image."""
+    held = np.where(np.isfinite(x), np.abs(x), 0)
+    size, wanted = f(held, [np.abs(m) for m in matrices]), mapped(f, x, matrices)
+    check = near(4, 0, rate * (size + (0 if exact else held.max(initial=0))))
+    if not exact and not np.isfinite(x).all():
+        # Whether an element with the weight 0 is read is not documented.
+        unsure = f((~np.isfinite(x)).astype(float), [around(m) for m in matrices]) > 0
+        return call.out(name, dtype, wanted, lambda found, want: check(np.where(unsure, want, found).astype(found.dtype), want))
+    return call.out(name, dtype, wanted, check)
+
+
+def scales(call, sizes, outs):
+    """Draws how much larger a result is along each dimension: 0 stands for what follows from the sizes."""
+    names = [name for name in call.kinds if name.startswith("scale")]
+    made = [0.0] * len(sizes)
+    if call.chance(30):
+        call.features.add("scales beside sizes")
+        # As many elements or twice as many are copies in some forms whatever the scale is, also of PyTorch.
+        made = [call.choose((0.0, (out + 0.5) / size, (out + 0.25) / size, -1.0, out / size)) if out not in (size, 2 * size) else call.choose((0.0, -1.0)) for size, out in zip(sizes, outs)]
+    for name, scale in zip(names, made):
+        call.set(name, scale)
+    return [scale if scale > 0 and names else 0 for scale in made]
 
 
 #: What divides the sum of a window: other divisors than the number of its elements, negative ones as well.
-DIVISORS = (0, 0, 3, 1, -2)
+DIVISORS = (0, 0, 3, 1, -2, 1000)
 
 
-def matrices_of(kind, sizes, outs, aligned, exact):
+def matrices_of(kind, sizes, outs, aligned, exact, factors):
     """The weights with which each element of an input counts, along each dimension."""
     made = []
-    for size, out in zip(sizes, outs):
+    for size, out, factor in zip(sizes, outs, factors):
         matrix = np.zeros((out, size))
         for i in range(out):
             if kind == "nearest":
-                scale = np.float32(size) / np.float32(out)
+                scale = np.float32(1 / factor) if factor else np.float32(size) / np.float32(out)
                 at = min(int(math.floor((i + 0.5) * scale if exact else np.float32(i) * scale)), size - 1)
                 matrix[i, at] = 1
                 continue
             if aligned:
                 position = i * (size - 1) / (out - 1) if out > 1 else 0.0
             else:
-                position = (i + 0.5) * size / out - 0.5
+                position = (i + 0.5) / factor - 0.5 if factor else (i + 0.5) * size / out - 0.5
                 position = max(position, 0) if kind == "linear" else position
             first = math.floor(position)
             t = position - first
@@ -270,11 +327,11 @@ def resized(call, kind, dims, backward=False, exact=False):
     shape = image(call, dims)
     outs = [call.choose((1, 2, 3, 4, 7, 8, 16, 17, 33) if dims < 3 else (1, 2, 3, 4, 7, 8)) for _ in range(dims)]
     aligned = call.set("alignCorners", call.chance(50)) if "alignCorners" in call.kinds else False
-    scales(call)
+    factors = scales(call, shape[2:], outs)
     call.set("outputSize", outs)
     if backward:
         call.set("inputSize", list(shape))
-    matrices = matrices_of(kind, shape[2:], outs, aligned, exact)
+    matrices = matrices_of(kind, shape[2:], outs, aligned, exact, factors)
     letters = "xyz"[:dims]
     upper = letters.upper()
     pairs = ",".join(f"{letter.upper()}{letter}" for letter in letters)
@@ -285,8 +342,7 @@ def resized(call, kind, dims, backward=False, exact=False):
         own = next(name for name in call.inputs if name.startswith("grad"))
         x = wide(call.tensor(own, dtype, (*shape[:2], *outs), "small", False))
         f = lambda v, ms: np.einsum(f"nc{upper},{pairs}->nc{letters}", v, *ms)  # noqa: E731
-    size = f(np.abs(x), [np.abs(m) for m in matrices])
-    call.out(call.results[0], dtype, f(x, matrices), near(4, 0, 1e-5 * (size + (np.abs(x).max(initial=0) if kind != "nearest" else 0))))
+    resized_out(call, call.results[0], dtype, f, x, matrices, 1e-5, kind == "nearest")
     call.given[call.inputs[0]].format = FORMATS[dims]
     call.given[call.results[0]].array.format = FORMATS[dims]
 

@@ -78,6 +78,18 @@ pub(crate) enum Gate {
     LimitedBehind { limit: f32 },
 }
 
+/// Limits a number from above; not-a-number stays, as in every other limit.
+#[inline(always)]
+pub(crate) fn at_most(x: f32, limit: f32) -> f32 {
+    if x > limit { limit } else { x }
+}
+
+/// Limits a number on both sides; not-a-number stays.
+#[inline(always)]
+pub(crate) fn within(x: f32, limit: f32) -> f32 {
+    at_most(if x < -limit { -limit } else { x }, limit)
+}
+
 impl Gate {
     #[inline(always)]
     pub fn apply<const FUSED: bool>(self, gate: f32, value: f32) -> f32 {
@@ -85,12 +97,12 @@ impl Gate {
         match self {
             Gate::Plain => silu(gate, 1.0) * value,
             Gate::Limited { limit, alpha, bias } => {
-                let (gate, value) = (gate.min(limit), value.max(-limit).min(limit));
+                let (gate, value) = (at_most(gate, limit), within(value, limit));
                 silu(gate, alpha) * (value + bias)
             }
             Gate::LimitedBehind { limit } => {
-                let opened = silu(gate, 1.0).min(limit);
-                opened * value.max(-limit).min(limit)
+                let opened = at_most(silu(gate, 1.0), limit);
+                opened * within(value, limit)
             }
         }
     }

@@ -164,7 +164,11 @@ impl Kernel for GroupNorm {
             let squares = from.sum(&x, |value| (value - centre) * (value - centre));
             // The mean was rounded: what that adds to the squares is known.
             let moved = mean - f64::from(centre);
-            let variance = (squares / count as f64 - moved * moved).max(0.0);
+            // A sum of squares is not negative but for roundings; one that is not a number stays.
+            let variance = match squares / count as f64 - moved * moved {
+                rounded if rounded < 0.0 => 0.0,
+                variance => variance,
+            };
             let rstd = 1.0 / (variance + self.epsilon).sqrt();
             let weights = |weights: Option<AnyView<'_>>, neutral: f32| {
                 let mut values = vec![neutral; channels];

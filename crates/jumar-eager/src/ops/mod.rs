@@ -46,6 +46,8 @@ mod segments;
 mod silent;
 mod sleep;
 mod sparse;
+#[cfg(test)]
+mod specials;
 mod spectrum;
 mod statistics;
 mod stepping;

@@ -34,11 +34,13 @@ pub(super) static OPERATORS: &[&Operator] = &[
             AttrDef::int("begin_norm_axis", 0),
             AttrDef::int("begin_params_axis", 0),
             AttrDef::float("epsilon", 1e-5),
+            // Ours: what float32 does not hold of the number that is added to a variance in double precision.
+            AttrDef::float("epsilon_rest", 0.0),
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| norm::infer_from(cx, cx.attrs().int("begin_norm_axis")?, 2),
-        prepare: |cx| prepare(cx, true),
+        prepare: |cx| prepare(cx, cx.attrs().float("epsilon_rest")?, true),
     },
     &Operator {
         name: "RmsNorm",
@@ -61,17 +63,21 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| norm::infer_from(cx, cx.attrs().int("begin_norm_axis")?, 1),
-        prepare: |cx| prepare(cx, false),
+        prepare: |cx| prepare(cx, 0.0, false),
     },
 ];
 
-fn prepare(cx: &crate::PrepareCx<'_>, centre: bool) -> Result<Box<dyn crate::Kernel>, OpError> {
+fn prepare(
+    cx: &crate::PrepareCx<'_>,
+    rest: f32,
+    centre: bool,
+) -> Result<Box<dyn crate::Kernel>, OpError> {
     let shape = cx.shape(0)?;
     let axis = infer::axis(cx.attrs().int("begin_norm_axis")?, shape.len())?;
     let algorithm = Normalise {
         rows: shape[..axis].iter().product(),
         len: shape[axis..].iter().product(),
-        epsilon: cx.attrs().float("epsilon")?.into(),
+        epsilon: f64::from(cx.attrs().float("epsilon")?) + f64::from(rest),
         centre,
         affine: norm::affine(cx)?,
         mean: centre.then_some(1),

@@ -281,7 +281,8 @@ pub(super) fn squared_relu<A: Real>(x: A) -> A {
 pub(super) fn selu_backward<A: Real>(gradient: A, y: A) -> A {
     const SCALE: f64 = 1.050_700_987_355_480_5;
     const ALPHA: f64 = 1.673_263_242_354_377_2;
-    if y < k(0.0) {
+    // At 0 the slope is that of negative numbers, as PyTorch has it.
+    if y <= k(0.0) {
         gradient * (y + k(SCALE * ALPHA))
     } else {
         gradient * k(SCALE)

@@ -175,10 +175,13 @@ impl RenormRows {
     fn norm(&self, row: impl Iterator<Item = f64>) -> f64 {
         let sizes = row.map(f64::abs);
         match self.order {
-            f64::INFINITY => sizes.fold(0.0, |most, x| if most >= x { most } else { x }),
-            f64::NEG_INFINITY => {
-                sizes.fold(f64::INFINITY, |least, x| if least <= x { least } else { x })
+            // Not-a-number stays whatever follows it.
+            f64::INFINITY => {
+                sizes.fold(0.0, |most, x| if x > most || x.is_nan() { x } else { most })
             }
+            f64::NEG_INFINITY => sizes.fold(f64::INFINITY, |least, x| {
+                if x < least || x.is_nan() { x } else { least }
+            }),
             0.0 => sizes.filter(|&x| x != 0.0).count() as f64,
             2.0 => sizes.map(|x| x * x).sum::<f64>().sqrt(),
             order => sizes

@@ -222,7 +222,8 @@ fn layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let attrs = Attrs::new()
         .with("begin_norm_axis", 1i64)
         .with("begin_params_axis", 1i64)
-        .with("epsilon", epsilon as f32);
+        .with("epsilon", epsilon as f32)
+        .with("epsilon_rest", (epsilon - f64::from(epsilon as f32)) as f32);
     let target = match out.dtype() == compute {
         true => out.reshape(&[rows, columns]),
         false => None,

@@ -11,7 +11,7 @@ use super::mx::{self, BLOCK, Choice, ScaleRule, Shape};
 use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::gates::Gate;
+use crate::ops::gates::{Gate, at_most, within};
 use crate::ops::groups::{self, Sizes};
 use crate::ops::operands::{FLOATS, Merged, check_elements};
 use crate::rows::{RowFunction, Rows};
@@ -234,19 +234,19 @@ impl RowFunction for Gradient {
         let limit = self.limit.unwrap_or(f32::INFINITY);
         let sigmoid = |gate: f32| 1.0 / (1.0 + Fast::<FUSED>(-gate).exp().0);
         gate_out.map2(gate, value, |gate, value| {
-            let (own, value) = (gate.min(limit), value.max(-limit).min(limit));
+            let (own, value) = (at_most(gate, limit), within(value, limit));
             let open = sigmoid(own);
             let slope = open * (1.0 + own * (1.0 - open));
-            match gate < limit {
-                true => value * slope,
-                false => 0.0,
+            match gate >= limit {
+                true => 0.0,
+                false => value * slope,
             }
         });
         value_out.map2(gate, value, |gate, value| {
-            let own = gate.min(limit);
-            match -limit < value && value < limit {
-                true => own * sigmoid(own),
-                false => 0.0,
+            let own = at_most(gate, limit);
+            match value <= -limit || limit <= value {
+                true => 0.0,
+                false => own * sigmoid(own),
             }
         });
         for out in [gate_out, value_out] {
