@@ -4,6 +4,7 @@
 
 #include "array_ops.h"
 #include "bitwise_ops.h"
+#include "ctc_ops.h"
 #include "data_flow_ops.h"
 #include "elewise_calculation_ops.h"
 #include "functional_ops.h"

@@ -783,6 +783,16 @@ JUMAR_OP(NPUAllocFloatStatus)
 JUMAR_OUT(data)
 JUMAR_OP_END
 
+JUMAR_OP(NPUClearFloatStatus)
+JUMAR_IN(addr)
+JUMAR_OUT(data)
+JUMAR_OP_END
+
+JUMAR_OP(NPUGetFloatStatus)
+JUMAR_IN(addr)
+JUMAR_OUT(data)
+JUMAR_OP_END
+
 JUMAR_OP(Ndtri)
 JUMAR_IN(x)
 JUMAR_OUT(y)

@@ -6,6 +6,20 @@
 
 namespace ge {
 
+JUMAR_OP(AdjustHue)
+JUMAR_IN(images)
+JUMAR_IN(delta)
+JUMAR_OUT(y)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
+JUMAR_OP(AdjustSaturation)
+JUMAR_IN(images)
+JUMAR_IN(scale)
+JUMAR_OUT(y)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
 JUMAR_OP(CombinedNonMaxSuppression)
 JUMAR_IN(boxes)
 JUMAR_IN(scores)

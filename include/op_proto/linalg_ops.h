@@ -12,6 +12,12 @@ JUMAR_IN(perm)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(LogMatrixDeterminant)
+JUMAR_IN(x)
+JUMAR_OUT(sign)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
 JUMAR_OP(MatrixDeterminant)
 JUMAR_IN(x)
 JUMAR_OUT(y)
@@ -21,6 +27,28 @@ JUMAR_OP(MatrixInverse)
 JUMAR_IN(x)
 JUMAR_OUT(y)
 JUMAR_ATTR(adjoint, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixSolve)
+JUMAR_IN(matrix)
+JUMAR_IN(rhs)
+JUMAR_OUT(y)
+JUMAR_ATTR(adjoint, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixTriangularSolve)
+JUMAR_IN(matrix)
+JUMAR_IN(rhs)
+JUMAR_OUT(y)
+JUMAR_ATTR(lower, Bool)
+JUMAR_ATTR(adjoint, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(Qr)
+JUMAR_IN(x)
+JUMAR_OUT(q)
+JUMAR_OUT(r)
+JUMAR_ATTR(full_matrices, Bool)
 JUMAR_OP_END
 
 JUMAR_OP(Svd)

@@ -45,6 +45,19 @@ JUMAR_OUT(y)
 JUMAR_ATTR(y_dtype, Int)
 JUMAR_OP_END
 
+JUMAR_OP(Angle)
+JUMAR_IN(input)
+JUMAR_OUT(output)
+JUMAR_ATTR(Tout, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Betainc)
+JUMAR_IN(a)
+JUMAR_IN(b)
+JUMAR_IN(x)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
 JUMAR_OP(Bincount)
 JUMAR_IN(array)
 JUMAR_IN(size)
@@ -72,6 +85,24 @@ JUMAR_IN(x2)
 JUMAR_IN(cdist)
 JUMAR_OUT(y)
 JUMAR_ATTR(p, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Complex)
+JUMAR_IN(real)
+JUMAR_IN(imag)
+JUMAR_OUT(out)
+JUMAR_ATTR(Tout, Int)
+JUMAR_OP_END
+
+JUMAR_OP(ComplexAbs)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(Tout, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Conj)
+JUMAR_IN(input)
+JUMAR_OUT(output)
 JUMAR_OP_END
 
 JUMAR_OP(Erf)
@@ -103,6 +134,32 @@ JUMAR_INS(x1)
 JUMAR_INS(x2)
 JUMAR_OUTS(y)
 JUMAR_ATTR(op_code, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Histogram)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(bins, Int)
+JUMAR_ATTR(min, Float)
+JUMAR_ATTR(max, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Igamma)
+JUMAR_IN(a)
+JUMAR_IN(x)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
+JUMAR_OP(Igammac)
+JUMAR_IN(a)
+JUMAR_IN(x)
+JUMAR_OUT(z)
+JUMAR_OP_END
+
+JUMAR_OP(Imag)
+JUMAR_IN(input)
+JUMAR_OUT(output)
+JUMAR_ATTR(Tout, Int)
 JUMAR_OP_END
 
 JUMAR_OP(IsFinite)
@@ -146,6 +203,12 @@ JUMAR_OUT(y)
 JUMAR_OUT(total_weight)
 JUMAR_ATTR(reduction, String)
 JUMAR_ATTR(ignore_index, Int)
+JUMAR_OP_END
+
+JUMAR_OP(NextAfter)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(output)
 JUMAR_OP_END
 
 JUMAR_OP(Power)

@@ -43,6 +43,13 @@ JUMAR_ATTR(equation, String)
 JUMAR_ATTR(N, Int)
 JUMAR_OP_END
 
+JUMAR_OP(FillDiagonal)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(fill_value, Float)
+JUMAR_ATTR(wrap, Bool)
+JUMAR_OP_END
+
 JUMAR_OP(FullyConnection)
 JUMAR_IN(x)
 JUMAR_IN(w)
@@ -64,6 +71,12 @@ JUMAR_IN(beta)
 JUMAR_OUT(y)
 JUMAR_ATTR(transpose_a, Bool)
 JUMAR_ATTR(transpose_b, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(Ger)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
 JUMAR_OP_END
 
 JUMAR_OP(IndexPut)
@@ -142,6 +155,14 @@ JUMAR_IN(input)
 JUMAR_IN(diagonal)
 JUMAR_IN(k)
 JUMAR_OUT(output)
+JUMAR_OP_END
+
+JUMAR_OP(MatrixSetDiagV3)
+JUMAR_IN(input)
+JUMAR_IN(diagonal)
+JUMAR_IN(k)
+JUMAR_OUT(output)
+JUMAR_ATTR(align, String)
 JUMAR_OP_END
 
 JUMAR_OP(QuantBatchMatmulV3)

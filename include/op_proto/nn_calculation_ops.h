@@ -148,6 +148,22 @@ JUMAR_ATTR(output_padding, ListInt)
 JUMAR_ATTR(offset_x, Int)
 JUMAR_OP_END
 
+JUMAR_OP(Conv3DTransposeD)
+JUMAR_IN(x)
+JUMAR_IN(filter)
+JUMAR_IN(bias)
+JUMAR_IN(offset_w)
+JUMAR_OUT(y)
+JUMAR_ATTR(input_size, ListInt)
+JUMAR_ATTR(strides, ListInt)
+JUMAR_ATTR(pads, ListInt)
+JUMAR_ATTR(dilations, ListInt)
+JUMAR_ATTR(groups, Int)
+JUMAR_ATTR(data_format, String)
+JUMAR_ATTR(output_padding, ListInt)
+JUMAR_ATTR(offset_x, Int)
+JUMAR_OP_END
+
 JUMAR_OP(Deconvolution)
 JUMAR_IN(x)
 JUMAR_IN(filter)

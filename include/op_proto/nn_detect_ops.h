@@ -70,6 +70,12 @@ JUMAR_ATTR(mode, String)
 JUMAR_ATTR(atan_sub_flag, Bool)
 JUMAR_OP_END
 
+JUMAR_OP(CheckValid)
+JUMAR_IN(bbox_tensor)
+JUMAR_IN(img_metas)
+JUMAR_OUT(valid_tensor)
+JUMAR_OP_END
+
 JUMAR_OP(DIoU)
 JUMAR_IN(bboxes)
 JUMAR_IN(gtboxes)
@@ -275,6 +281,12 @@ JUMAR_ATTR(variance_encoded_in_target, Bool)
 JUMAR_ATTR(code_type, Int)
 JUMAR_ATTR(keep_top_k, Int)
 JUMAR_ATTR(confidence_threshold, Float)
+JUMAR_OP_END
+
+JUMAR_OP(ShuffleChannel)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(group, Int)
 JUMAR_OP_END
 
 JUMAR_OP(Sort)

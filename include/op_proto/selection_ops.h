@@ -51,6 +51,13 @@ JUMAR_OUT(y)
 JUMAR_ATTR(dim, Int)
 JUMAR_OP_END
 
+JUMAR_OP(Cummin)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OUT(indices)
+JUMAR_ATTR(axis, Int)
+JUMAR_OP_END
+
 JUMAR_OP(Cumprod)
 JUMAR_IN(x)
 JUMAR_IN(axis)
@@ -164,11 +171,34 @@ JUMAR_IN(v)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(InplaceAddD)
+JUMAR_IN(x)
+JUMAR_IN(v)
+JUMAR_OUT(y)
+JUMAR_ATTR(indices, ListInt)
+JUMAR_OP_END
+
+JUMAR_OP(InplaceIndexAdd)
+JUMAR_IN(var)
+JUMAR_IN(indices)
+JUMAR_IN(updates)
+JUMAR_IN(alpha)
+JUMAR_OUT(var)
+JUMAR_ATTR(axis, Int)
+JUMAR_OP_END
+
 JUMAR_OP(InplaceSub)
 JUMAR_IN(x)
 JUMAR_IN(indices)
 JUMAR_IN(v)
 JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(InplaceSubD)
+JUMAR_IN(x)
+JUMAR_IN(v)
+JUMAR_OUT(y)
+JUMAR_ATTR(indices, ListInt)
 JUMAR_OP_END
 
 JUMAR_OP(InplaceTopKDistance)

@@ -20,6 +20,13 @@ JUMAR_OUT(y)
 JUMAR_ATTR(block_size, Int)
 JUMAR_OP_END
 
+JUMAR_OP(BatchToSpaceD)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(block_size, Int)
+JUMAR_ATTR(crops, ListInt)
+JUMAR_OP_END
+
 JUMAR_OP(BatchToSpaceND)
 JUMAR_IN(x)
 JUMAR_IN(block_shape)
@@ -38,6 +45,16 @@ JUMAR_IN(x)
 JUMAR_IN(output_size)
 JUMAR_IN(kernel_size)
 JUMAR_OUT(y)
+JUMAR_ATTR(dilation, ListInt)
+JUMAR_ATTR(padding, ListInt)
+JUMAR_ATTR(stride, ListInt)
+JUMAR_OP_END
+
+JUMAR_OP(Col2im)
+JUMAR_IN(x)
+JUMAR_IN(output_size)
+JUMAR_OUT(y)
+JUMAR_ATTR(kernel_size, ListInt)
 JUMAR_ATTR(dilation, ListInt)
 JUMAR_ATTR(padding, ListInt)
 JUMAR_ATTR(stride, ListInt)
@@ -93,6 +110,13 @@ JUMAR_IN(x)
 JUMAR_IN(paddings)
 JUMAR_OUT(y)
 JUMAR_ATTR(block_size, Int)
+JUMAR_OP_END
+
+JUMAR_OP(SpaceToBatchD)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(block_size, Int)
+JUMAR_ATTR(paddings, ListInt)
 JUMAR_OP_END
 
 JUMAR_OP(SpaceToBatchND)

@@ -36,6 +36,13 @@ JUMAR_IN(x2)
 JUMAR_OUT(y)
 JUMAR_OP_END
 
+JUMAR_OP(EmbeddingLookup)
+JUMAR_IN(param)
+JUMAR_IN(indices)
+JUMAR_IN(offset)
+JUMAR_OUT(output)
+JUMAR_OP_END
+
 JUMAR_OP(GerV2)
 JUMAR_IN(x)
 JUMAR_IN(y)

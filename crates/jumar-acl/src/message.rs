@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ffi::CString;
 
 use jumar::engine::sync::thread;
-use jumar_types::{Error, ErrorKind};
+use jumar_types::{Error, ErrorKind, Result};
 
 use crate::generated::{calls, codes, enums};
 use crate::{Call, Cx};
@@ -142,7 +142,8 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
         cx.process.missed.lock().insert(cx.call.name);
     }
     crate::observers::refused(cx.call, &error);
-    if !is_silent(kind) {
+    let is_poll = cx.thread.is_poll.take();
+    if !is_silent(kind, is_poll) {
         cx.thread
             .failure
             .replace(Some(Failure::new(cx.call.name, code, &error)));
@@ -377,9 +378,22 @@ fn is_taken_as_success(call: &'static Call, kind: ErrorKind) -> bool {
         || kind == ErrorKind::RepeatFinalize && is(&calls::aclFinalize)
 }
 
-/// Answers that a polling loop gets all the time leave no text.
-fn is_silent(kind: ErrorKind) -> bool {
-    kind == ErrorKind::ReportTimeout
+/// Answers that a polling loop gets all the time leave no text: it would stand in front of the text of a failure.
+fn is_silent(kind: ErrorKind, is_poll: bool) -> bool {
+    use ErrorKind as K;
+    let is_pending = [
+        K::QueueEmpty,
+        K::QueueFull,
+        K::StreamTimeout,
+        K::EventTimeout,
+    ]
+    .contains(&kind);
+    kind == K::ReportTimeout || (is_poll && is_pending)
+}
+
+/// Marks the answer of a call whose time limit is 0, so that it leaves no text if it only says that there is nothing yet.
+pub(crate) fn polled<T>(cx: &Cx<'_>, limit: i32, answer: Result<T>) -> Result<T> {
+    answer.inspect_err(|_| cx.thread.is_poll.set(limit == 0))
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub struct Thread {
     number: Cell<u32>,
     /// The code that a function of the program answered, which the call passes on; 0 is none.
     pub(crate) foreign_code: Cell<i32>,
+    /// Whether the call that failed was a poll, which waits for nothing.
+    pub(crate) is_poll: Cell<bool>,
     pub(crate) messages: RefCell<Messages>,
     /// The thread's last error as data.
     pub(crate) failure: RefCell<Option<crate::message::Failure>>,

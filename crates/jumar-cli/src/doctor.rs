@@ -1,6 +1,7 @@
 //! `jumar doctor`: which libascendcl a program would load, why, and which problems prevent it from working.
 
 pub(crate) mod ffmpeg;
+pub(crate) mod frameworks;
 mod gloo;
 mod loader;
 mod onnxruntime;
@@ -49,6 +50,11 @@ pub(crate) struct Report(Vec<Line>);
 impl Report {
     pub(crate) fn new() -> Report {
         Report(Vec::new())
+    }
+
+    /// Returns whether nothing was examined.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     fn ok(&mut self, about: &'static str, text: impl Into<String>) {
@@ -114,6 +120,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             check_shell(&mut report, &tree);
             check_python(&mut report, &tree);
             torch::examine(&mut report, &tree, Path::new("python3"));
+            frameworks::examine(&mut report, Path::new("python3"));
             onnxruntime::examine(&mut report, &tree);
             gloo::examine(&mut report, &tree);
             ffmpeg::examine(&mut report, &tree);

@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::doctor::Report;
+use crate::doctor::frameworks;
 use crate::doctor::torch::{self, Environment};
 use crate::tree::Tree;
 
@@ -84,14 +85,20 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let mut report = Report::new();
     if environment.adapter.is_none() {
+        // MindSpore needs no PyTorch.
+        frameworks::examine(&mut report, python);
+        if !report.is_empty() {
+            return Ok(report.print());
+        }
         bail!(
             "{} has no torch_npu; `jumar torch --setup` installs it",
             python.display()
         );
     }
-    let mut report = Report::new();
     torch::examine(&mut report, &tree, python);
+    frameworks::examine(&mut report, python);
     Ok(report.print())
 }
 

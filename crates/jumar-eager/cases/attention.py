@@ -291,4 +291,30 @@ for change, status, text in [
     ({"key": [pages, pages], "value": [pages, pages]}, 161002, "key has 2 tensors"),
 ]:
     cases.add("aclnnIncreFlashAttentionV4", refuse=(status, text), **{**given, **change})
+
+# The order of results that latent attention asks for: heads in front of the batch.
+for dtype in [f16, bf16]:
+    q, k, v = noise(2, 4, 3, 8, dtype=dtype), noise(2, 2, 5, 8, dtype=dtype), noise(2, 2, 5, 8, dtype=dtype)
+    y, _, _ = attention(q, k, v, 0.25)
+    newer = dict(
+        pseShiftOptional=Null, attenMaskOptional=Null, actualSeqLengthsOptional=Null, actualSeqLengthsKvOptional=Null, blockTableOptional=Null, sparseMode=0,
+        blockSize=0, numHeads=4, numKeyValueHeads=2, scaleValue=0.25, innerPrecise=0, queryQuantMode=0,
+    )
+    given = {**V4, **newer, "query": q, "key": [k], "value": [v], "within": WITHIN[dtype]}
+    cases.add("aclnnFusedInferAttentionScoreV4", inputLayout="BNSD_NBSD", attentionOut=Out(y.transpose(0, 1).contiguous().to(dtype)), **given)
+    # The cache in pages, with the parts of keys for positions in pages beside it.
+    size, counts = 4, [7, 2]
+    pages, ropes, table = noise(5, 1, size, 8, dtype=dtype), noise(5, 1, size, 2, dtype=dtype), torch.tensor([[3, 0], [4, 4]], dtype=i32)
+    q, q_rope = noise(2, 4, 1, 8, dtype=dtype), noise(2, 4, 1, 2, dtype=dtype)
+    parts = []
+    for index, count in enumerate(counts):
+        line = lambda cache: torch.cat([cache[page] for page in table[index]], 1)[:, :count].unsqueeze(0)
+        further = q_rope[index : index + 1].double() @ line(ropes).double().transpose(-1, -2)
+        parts.append(attention(q[index : index + 1], line(pages), line(pages), 0.25, extra=further)[0])
+    latent = {**given, "query": q, "key": [pages], "value": [pages], "numKeyValueHeads": 1, "blockTableOptional": table, "blockSize": size,
+              "actualSeqLengthsKvOptional": counts, "queryRopeOptional": q_rope, "keyRopeOptional": ropes, "inputLayout": "BNSD_NBSD"}
+    shown = torch.cat(parts).transpose(0, 1).contiguous().to(dtype)
+    cases.add("aclnnFusedInferAttentionScoreV4", attentionOut=Out(shown), **latent)
+    cases.add("aclnnFusedInferAttentionScoreV4", attentionOut=Out(shown, False), refuse=(161002, "keyRopeOptional has 4 pages"), **{**latent, "keyRopeOptional": ropes[:4].contiguous()})
+    cases.add("aclnnFusedInferAttentionScoreV4", inputLayout="NBSD", attentionOut=Out(y.to(dtype), False), refuse=(161002, "inputLayout is"), **given)
 cases.write()

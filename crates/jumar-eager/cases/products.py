@@ -206,4 +206,16 @@ for change, status, text in [
     ({"groupListOptional": torch.tensor(ends, dtype=i32)}, 161002, "groupListOptional has the type"), ({"weight": [weights.half()]}, 161002, "weight[0] has the type"),
 ]:
     cases.add("aclnnGroupedMatmulV4", refuse=(status, text), **{**given, **change})
+
+a, b = integers(3, 40), integers(40, 4)
+# Weights of 8 bits as serving programs pass them: scales of the model's type, one for each row of activations, and a bias of any type.
+for out in [f16, bf16]:
+    for bias_type in [None, out, f32, i32]:
+        scales, rows = (noise(4).abs() / 64 + 2**-8).to(out), noise(3).abs() + 0.25
+        bias = None if bias_type is None else integers(4).to(bias_type)
+        sums = a.double() @ b.double()
+        factor = scales.double() * rows.double()[:, None]
+        y = (sums + bias) * factor if bias_type == i32 else sums * factor + (0 if bias is None else bias.double())
+        cases.add("aclnnQuantMatmulWeightNz", x2=blocks(b, 32), transposeX2=False, out=Out(y.to(out)),
+                  **{**common, "x1Scale": rows, "x2Scale": scales, "bias": Null if bias is None else bias, "within": WITHIN[out]})
 cases.write()

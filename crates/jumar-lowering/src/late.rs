@@ -76,6 +76,16 @@ const TABLE: &[Row] = &[
     ("BatchToSpace", &["crops"], &[Rank("x")]),
     ("BatchToSpaceND", &["block_shape", "crops"], &[Rank("x")]),
     ("Bincount", &["size"], &[Elements("weights")]),
+    (
+        "CTCLossV2",
+        &["input_lengths", "target_lengths"],
+        &[Vector("log_probs"), Rank("log_probs")],
+    ),
+    (
+        "CTCLossV2Grad",
+        &["input_lengths", "target_lengths"],
+        &[Rank("log_probs")],
+    ),
     ("Concat", &["concat_dim"], &[Rank("x0")]),
     ("ConcatV2", &["concat_dim"], &[Rank("x0")]),
     (
@@ -119,6 +129,7 @@ const TABLE: &[Row] = &[
         &[Elements("x")],
     ),
     ("MatrixSetDiagV2", &["k"], &[Rank("input")]),
+    ("MatrixSetDiagV3", &["k"], &[Rank("input")]),
     ("MaxPoolV2", &["ksize", "strides"], &[Rank("x")]),
     ("PadV3Grad", &["paddings"], &[Rank("x")]),
     ("ProdForceSeA", &["natoms"], &[Elements("net_deriv")]),

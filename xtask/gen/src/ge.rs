@@ -200,6 +200,7 @@ fn data_type(name: &str) -> Result<i32> {
         "DT_INT8" => 2,
         "DT_INT32" => 3,
         "DT_INT64" => 9,
+        "DT_COMPLEX64" => 16,
         "DT_UNDEFINED" => 28,
         other => bail!("the data type {other} has no number here"),
     })

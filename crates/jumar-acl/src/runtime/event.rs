@@ -183,7 +183,8 @@ pub fn aclrtSynchronizeEvent(cx: &Cx<'_>, event: Raw) -> Result<()> {
 }
 
 pub fn aclrtSynchronizeEventWithTimeout(cx: &Cx<'_>, event: Raw, timeout: i32) -> Result<()> {
-    synchronize(cx, event, limit_ms(timeout, ErrorKind::InvalidValue)?)
+    let limit = limit_ms(timeout, ErrorKind::InvalidValue)?;
+    crate::message::polled(cx, timeout, synchronize(cx, event, limit))
 }
 
 fn synchronize(cx: &Cx<'_>, event: Raw, limit: Option<Duration>) -> Result<()> {

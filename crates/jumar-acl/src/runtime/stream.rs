@@ -166,7 +166,8 @@ pub fn aclrtSynchronizeStream(cx: &Cx<'_>, stream: Raw) -> Result<()> {
 }
 
 pub fn aclrtSynchronizeStreamWithTimeout(cx: &Cx<'_>, stream: Raw, timeout: i32) -> Result<()> {
-    synchronize(cx, stream, limit_ms(timeout, ErrorKind::InvalidValue)?)
+    let limit = limit_ms(timeout, ErrorKind::InvalidValue)?;
+    crate::message::polled(cx, timeout, synchronize(cx, stream, limit))
 }
 
 fn synchronize(cx: &Cx<'_>, stream: Raw, limit: Option<std::time::Duration>) -> Result<()> {

@@ -97,6 +97,12 @@ static OTHER: &[&SingleOperator] = &[
         infer: part,
     },
     &SingleOperator {
+        operator: definition("jumar.complex.Angle", &[complex("x")], &[output("y")], &[]),
+        function: "aclnnAngleV2",
+        arguments: &[("out", Output("y"))],
+        infer: part,
+    },
+    &SingleOperator {
         operator: definition(
             "jumar.complex.Cast",
             &[input("x")],

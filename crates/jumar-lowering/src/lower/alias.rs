@@ -39,6 +39,18 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             Ok(vec![f.cast(f.sum(f.mul(a?, b?)?, &[], false)?, dtype)?])
         })
     }),
+    ("Ger", |cx, op| {
+        of(cx, op, ["x1", "x2"], |f, [x, y]| {
+            let (rows, columns) = (f.dims(x)?, f.dims(y)?);
+            let (&[rows], &[columns]) = (&rows[..], &columns[..]) else {
+                return Err(invalid(format!(
+                    "its inputs have the shapes {rows:?} and {columns:?}; two vectors are required"
+                )));
+            };
+            let x = f.reshape(x, &[rows, 1])?;
+            Ok(vec![f.mul(x, f.reshape(y, &[1, columns])?)?])
+        })
+    }),
     ("GerV2", outer_product),
     ("HardSwishV2", |cx, op| unary(cx, op, "HardSwish")),
     ("MulV2", |cx, op| binary(cx, op, "Mul")),

@@ -14,6 +14,35 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("BatchMultiClassNonMaxSuppression", batch_suppression),
     ("BoundingBoxDecode", decoded),
     ("BoundingBoxEncode", encoded),
+    ("CheckValid", |cx, op| {
+        let (boxes, metas) = (op.input("bbox_tensor")?, op.input("img_metas")?);
+        let dims = cx.dims(boxes)?;
+        let &[count, 4] = &dims[..] else {
+            return Err(invalid(format!(
+                "its input bbox_tensor has the shape {dims:?}; four numbers for each box are required"
+            )));
+        };
+        let metas = cx.cast(metas, DataType::Float32)?;
+        let boxes = cx.cast(boxes, DataType::Float32)?;
+        let f = Formula::new(cx);
+        // Height, width and what they are multiplied by. Boxes end at the last pixel at most.
+        let [high, wide, ratio] = [0, 1, 2].map(|at| f.part(metas, 0, at, at + 1));
+        let ratio = ratio?;
+        let most = |size| f.plus(f.mul(size, ratio)?, -1.0);
+        let (most_x, most_y) = (most(wide?)?, most(high?)?);
+        let [left, top, right, bottom] = [0, 1, 2, 3].map(|at| f.part(boxes, 1, at, at + 1));
+        let mut outside = f.below(left?, 0.0)?;
+        let others = [
+            f.below(top?, 0.0)?,
+            f.greater(right?, most_x)?,
+            f.greater(bottom?, most_y)?,
+        ];
+        for other in others {
+            outside = f.node("LogicalOr", &[outside, other], Attrs::new())?;
+        }
+        let valid = f.cast(f.of("LogicalNot", outside)?, DataType::Int8)?;
+        Ok(vec![f.reshape(valid, &[count, 1])?])
+    }),
     ("CombinedNonMaxSuppression", |cx, op| {
         let attrs = Attrs::new()
             .with("pad_per_class", op.yes("pad_per_class")?)
@@ -28,15 +57,16 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             ));
         }
         let (grad, rois) = (op.input("ydiff")?, op.input("rois")?);
-        let (aligned, more) = super::image::roi_ends(op)?;
-        let rois = super::image::with_ends(cx, rois, more)?;
+        let ends = super::image::roi_ends(op)?;
+        let rois = super::image::with_ends(cx, rois, ends.more)?;
         let attrs = Attrs::new()
             .with("shape", op.ints("xdiff_shape")?.to_vec())
             .with("output_height", op.int("pooled_height")?)
             .with("output_width", op.int("pooled_width")?)
             .with("spatial_scale", op.float("spatial_scale")?)
             .with("sampling_ratio", op.int("sample_num")?)
-            .with("half_pixel", aligned);
+            .with("any_size", ends.any_size)
+            .with("half_pixel", ends.aligned);
         Ok(vec![cx.one("jumar.RoiAlignGrad", &[grad, rois], attrs)?])
     }),
     ("RoiAlignRotated", |cx, op| {

@@ -6,9 +6,51 @@ use jumar_types::dtype::DataType;
 
 use super::array::constant_int;
 use super::slice::numbers;
-use super::{Cx, data_type, unsupported};
+use super::{Cx, Lowering, data_type, unsupported};
 use jumar_graph::ValueId;
 use jumar_graph::conversion::find_complex_operator;
+
+pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("Angle", |cx, op| {
+        let x = op.input("input")?;
+        let angle = cx.one("jumar.complex.Angle", &[x], Attrs::new())?;
+        Ok(vec![cx.cast(angle, op.dtype("Tout")?)?])
+    }),
+    ("Complex", |cx, op| {
+        let mut both = [op.input("real")?, op.input("imag")?];
+        cx.promote(&mut both)?;
+        Ok(vec![joined(cx, both, op.dtype("Tout")?)?])
+    }),
+    ("ComplexAbs", |cx, op| {
+        let size = cx.one("Abs", &[op.input("x")?], Attrs::new())?;
+        Ok(vec![cx.cast(size, op.dtype("Tout")?)?])
+    }),
+    ("Conj", |cx, op| {
+        Ok(vec![conjugate(cx, op.input("input")?)?])
+    }),
+    ("Imag", |cx, op| {
+        let x = op.input("input")?;
+        let imaginary = match is_complex(cx.ty(x).dtype) {
+            true => parts(cx, x)?[1],
+            false => {
+                let zero = cx.number(0.0, x)?;
+                cx.one("Mul", &[x, zero], Attrs::new())?
+            }
+        };
+        Ok(vec![cx.cast(imaginary, op.dtype("Tout")?)?])
+    }),
+    ("LogMatrixDeterminant", |cx, op| {
+        let x = op.input("x")?;
+        let dtype = cx.ty(x).dtype;
+        let operator = match is_complex(dtype) {
+            true => "jumar.complex.Slogdet",
+            false => "jumar.Slogdet",
+        };
+        let found = cx.add_node(operator, &[Some(x)], Attrs::new(), 2)?;
+        let log = cx.cast(found[1], dtype)?;
+        Ok(vec![found[0], log])
+    }),
+];
 
 type Answer = Result<Vec<ValueId>, OpError>;
 

@@ -92,11 +92,16 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         matrix_diag(cx, op, op.input("x")?, aligned(op)?)
     }),
     ("MatrixSetDiag", |cx, op| {
-        set(cx, op.input("x")?, op.input("diagonal")?, (0, 0))
+        set(cx, op.input("x")?, op.input("diagonal")?, (0, 0), LEFT)
     }),
     ("MatrixSetDiagV2", |cx, op| {
         let band = band_of(cx, op)?;
-        set(cx, op.input("input")?, op.input("diagonal")?, band)
+        set(cx, op.input("input")?, op.input("diagonal")?, band, LEFT)
+    }),
+    ("MatrixSetDiagV3", |cx, op| {
+        let band = band_of(cx, op)?;
+        let aligned = aligned(op)?;
+        set(cx, op.input("input")?, op.input("diagonal")?, band, aligned)
     }),
 ];
 
@@ -262,8 +267,14 @@ fn part(
     cx.reshape(y, &[kept, tail].concat())
 }
 
-/// Replaces diagonals of matrices by others, which begin at the left end.
-fn set(cx: &mut Cx, x: ValueId, diagonal: ValueId, (low, high): (i64, i64)) -> Answer {
+/// Replaces diagonals of matrices by others.
+fn set(
+    cx: &mut Cx,
+    x: ValueId,
+    diagonal: ValueId,
+    (low, high): (i64, i64),
+    aligned: Aligned,
+) -> Answer {
     let (kept, rows, columns) = matrices(cx, x)?;
     let band = Band::new(low, high, rows, columns);
     let length = band.longest();
@@ -284,7 +295,7 @@ fn set(cx: &mut Cx, x: ValueId, diagonal: ValueId, (low, high): (i64, i64)) -> A
     let beside = band.count() * length;
     // What lies on no diagonal comes from the same cell.
     let map: Vec<i64> = band
-        .map(length, LEFT)
+        .map(length, aligned)
         .into_iter()
         .enumerate()
         .map(|(cell, slot)| {

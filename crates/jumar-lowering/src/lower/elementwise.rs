@@ -145,6 +145,10 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Trunc", trunc),
     ("Xdivy", xdivy),
     ("Xlogy", xlogy),
+    ("Betainc", promoted),
+    ("Igamma", promoted),
+    ("Igammac", promoted),
+    ("NextAfter", promoted),
     ("Zeta", promoted),
     ("ZerosLike", |cx, op| like(cx, op, 0.0)),
 ];

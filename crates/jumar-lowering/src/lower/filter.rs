@@ -43,6 +43,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let size = sizes(cx, op, "input_size")?;
         transposed(cx, op, 3, "x", Some(&size))
     }),
+    ("Conv3DTransposeD", |cx, op| {
+        transposed(cx, op, 3, "x", Some(op.ints("input_size")?))
+    }),
     ("Deconvolution", |cx, op| transposed(cx, op, 2, "x", None)),
     ("DepthwiseConv2D", |cx, op| {
         convolution(cx, op, 2, Groups::Depthwise)

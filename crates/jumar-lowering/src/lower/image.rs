@@ -19,6 +19,25 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             attrs,
         )?])
     }),
+    ("Col2im", |cx, op| {
+        // The elements of windows have an axis of their own here.
+        let x = op.input("x")?;
+        let &[images, channels, elements, windows] = &cx.dims(x)?[..] else {
+            return Err(invalid(format!(
+                "its input x has {} dimensions; images, channels, elements of a window and windows are required",
+                cx.rank(x)?
+            )));
+        };
+        let x = cx.reshape(x, &[images, channels * elements, windows])?;
+        let kernel = cx.ints(op.ints("kernel_size")?);
+        let padding = op.ints("padding")?;
+        let attrs = Attrs::new()
+            .with("strides", op.ints("stride")?.to_vec())
+            .with("dilations", op.ints("dilation")?.to_vec())
+            .with("pads", [padding, padding].concat());
+        let size = cx.cast(op.input("output_size")?, DataType::Int64)?;
+        Ok(vec![cx.one("jumar.Col2Im", &[x, size, kernel], attrs)?])
+    }),
     ("Col2ImV2", |cx, op| {
         let padding = op.ints("padding")?;
         let pads = [padding, padding].concat();
@@ -99,7 +118,13 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         )?])
     }),
     ("ResizeD", |cx, op| {
-        let (x, sizes) = (op.input("x")?, op.ints("sizes")?);
+        let (mut x, sizes) = (op.input("x")?, op.ints("sizes")?);
+        let given = cx.dims(x)?;
+        // A line of pixels may be an image of one row.
+        let is_line = matches!(given[..], [_, _, 1, _]) && sizes.len() == 1;
+        if is_line {
+            x = cx.reshape(x, &[given[0], given[1], given[3]])?;
+        }
         let dims = cx.dims(x)?;
         let format = op.text("data_format")?;
         if format != "NCHW" || sizes.len() + 2 != dims.len() {
@@ -119,7 +144,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             .with("exclude_outside", op.int("exclude_outside")? != 0)
             .with("extrapolation_value", op.float("extrapolation_value")?);
         let all = cx.ints(&[&dims[..2], sizes].concat());
-        cx.add_node("Resize", &[Some(x), None, None, Some(all)], attrs, 1)
+        let y = cx.add_node("Resize", &[Some(x), None, None, Some(all)], attrs, 1)?;
+        match is_line {
+            true => Ok(vec![cx.reshape(y[0], &[dims[0], dims[1], 1, sizes[0]])?]),
+            false => Ok(y),
+        }
     }),
     ("ResizeBilinearV2", |cx, op| {
         resize(cx, op, op.input("size")?, "linear")
@@ -277,12 +306,35 @@ fn colour_table(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.reshape(sum, &dims)?])
 }
 
-/// Reads where regions end: whether pixels are squares and not points, and how far behind their last coordinates regions end.
-pub(super) fn roi_ends(op: &Op<'_>) -> Result<(bool, f32), OpError> {
+/// Where regions end.
+pub(super) struct RegionEnds {
+    /// Whether pixels are squares and not points.
+    pub aligned: bool,
+    /// Whether regions of less than a pixel stay as small as they are.
+    pub any_size: bool,
+    /// How far behind their last coordinates they end.
+    pub more: f32,
+}
+
+/// Reads where regions end.
+pub(super) fn roi_ends(op: &Op<'_>) -> Result<RegionEnds, OpError> {
     match op.int("roi_end_mode")? {
-        0 => Ok((false, 0.0)),
-        1 => Ok((false, 1.0)),
-        2 | 3 => Ok((true, 0.0)),
+        0 => Ok(RegionEnds {
+            aligned: false,
+            any_size: false,
+            more: 0.0,
+        }),
+        // The last pixel belongs to the region, so that it has a size in any case.
+        1 => Ok(RegionEnds {
+            aligned: false,
+            any_size: true,
+            more: 1.0,
+        }),
+        2 | 3 => Ok(RegionEnds {
+            aligned: true,
+            any_size: true,
+            more: 0.0,
+        }),
         other => Err(invalid(format!(
             "its attribute roi_end_mode is {other}; it must be 0 to 3"
         ))),
@@ -304,8 +356,8 @@ pub(super) fn with_ends(cx: &mut Cx, rois: ValueId, more: f32) -> Result<ValueId
 
 fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let (features, rois) = (op.input("features")?, op.input("rois")?);
-    let (aligned, more) = roi_ends(op)?;
-    let way = match aligned {
+    let ends = roi_ends(op)?;
+    let way = match ends.aligned {
         true => "half_pixel",
         false => "output_half_pixel",
     };
@@ -313,10 +365,11 @@ fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let batch = cx.reshape(batch, &[-1])?;
     let batch = cx.cast(batch, DataType::Int64)?;
     let boxes = columns(cx, rois, 1, 5)?;
-    let boxes = with_ends(cx, boxes, more)?;
+    let boxes = with_ends(cx, boxes, ends.more)?;
     let attrs = Attrs::new()
         .with("coordinate_transformation_mode", way)
         .with("mode", op.text("pool_mode")?)
+        .with("any_size", ends.any_size)
         .with("output_height", op.int("pooled_height")?)
         .with("output_width", op.int("pooled_width")?)
         .with("sampling_ratio", op.int("sample_num")?)

@@ -458,7 +458,10 @@ fn hot(cx: &mut Cx, op: &Op<'_>, depth: ValueId) -> Answer {
     let x = if cx.ty(x).dtype == DataType::UInt8 {
         cx.cast(x, DataType::Int32)?
     } else {
-        x
+        // TensorFlow selects nothing by a negative index, where ONNX counts from the end: so does none beyond the last one.
+        let f = Formula::new(cx);
+        let beyond = f.reshape(f.cast(depth, f.dtype(x))?, &[])?;
+        f.choose(f.below(x, 0.0)?, beyond, x)?
     };
     let attrs = Attrs::new().with("axis", op.int("axis")?);
     Ok(vec![cx.one(

@@ -3,15 +3,17 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
+use super::super::FORMAT_NCHW;
 use super::array::constant_int;
 use super::elementwise::in_float;
 use super::op::Op;
 use super::slice::{numbers, reversed};
-use super::{Cx, Lowering, invalid, unsupported};
+use super::{Cx, Lowering, invalid};
 use jumar_graph::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("BatchToSpace", |cx, op| batches(cx, op, "crops", false)),
+    ("BatchToSpaceD", |cx, op| batches(cx, op, "crops", false)),
     ("BatchToSpaceND", |cx, op| batches(cx, op, "crops", false)),
     ("Bias", |cx, op| {
         let bias = op.input("bias")?;
@@ -68,9 +70,10 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("MirrorPad", |cx, op| {
         let mode = match op.text("mode")? {
             "REFLECT" => "reflect",
+            "SYMMETRIC" => "symmetric",
             other => {
-                return Err(unsupported(format!(
-                    "its attribute mode is {other}; REFLECT is supported"
+                return Err(invalid(format!(
+                    "its attribute mode is {other}; it must be REFLECT or SYMMETRIC"
                 )));
             }
         };
@@ -97,6 +100,20 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let rank = Tensor::scalar(DataType::Int32, rank as f64)?;
         Ok(vec![cx.add_constant(rank)])
     }),
+    ("ShuffleChannel", |cx, op| {
+        let (x, groups) = (op.input("x")?, op.int("group")?);
+        let dims = cx.dims(x)?;
+        let channels = dims.get(1).copied().unwrap_or(0);
+        if groups < 1 || channels % groups.max(1) != 0 || dims.len() < 2 {
+            return Err(invalid(format!(
+                "its attribute group is {groups}, which does not divide the channels of {dims:?}"
+            )));
+        }
+        let cut = [&[dims[0], groups, channels / groups, -1][..]].concat();
+        let parts = cx.reshape(x, &cut)?;
+        let parts = cx.transpose(parts, &[0, 2, 1, 3])?;
+        Ok(vec![cx.reshape(parts, &dims)?])
+    }),
     ("ReverseV2", |cx, op| {
         let axes = numbers(cx, op.input("axis")?, "axis")?;
         let x = op.input("x")?;
@@ -120,6 +137,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             .collect()
     }),
     ("SpaceToBatch", |cx, op| batches(cx, op, "paddings", true)),
+    ("SpaceToBatchD", |cx, op| batches(cx, op, "paddings", true)),
     ("SpaceToBatchND", |cx, op| batches(cx, op, "paddings", true)),
     ("TileD", |cx, op| {
         let multiples = cx.ints(op.ints("multiples")?);
@@ -181,12 +199,25 @@ fn broadcast_channels(
 /// Moves blocks of the axes behind the first one into the batch, or back.
 fn batches(cx: &mut Cx, op: &Op<'_>, edges: &str, into: bool) -> Answer {
     let x = op.input("x")?;
+    let is_planar = op.desc("x").is_some_and(|desc| desc.format == FORMAT_NCHW);
+    if is_planar && op.maybe("block_shape").is_none() && cx.rank(x)? == 4 {
+        let x = cx.transpose(x, &[0, 2, 3, 1])?;
+        let y = batches_of(cx, op, x, edges, into)?;
+        return Ok(vec![cx.transpose(y[0], &[0, 3, 1, 2])?]);
+    }
+    batches_of(cx, op, x, edges, into)
+}
+
+fn batches_of(cx: &mut Cx, op: &Op<'_>, x: ValueId, edges: &str, into: bool) -> Answer {
     // The older operators have one size for two axes.
     let block = match op.maybe("block_shape") {
         Some(block) => numbers(cx, block, "block_shape")?,
         None => vec![op.int("block_size")?; 2],
     };
-    let edge = numbers(cx, op.input(edges)?, edges)?;
+    let edge = match op.maybe(edges) {
+        Some(edge) => numbers(cx, edge, edges)?,
+        None => op.ints(edges)?.to_vec(),
+    };
     let count = block.len();
     let dims = cx.dims(x)?;
     if edge.len() != 2 * count || dims.len() <= count || block.iter().any(|&size| size < 1) {

@@ -8,6 +8,7 @@ mod bicubic;
 mod boxes;
 mod cell;
 mod channels;
+mod colour;
 mod complex;
 mod compound;
 mod control;
@@ -48,6 +49,7 @@ mod search;
 mod sequence;
 mod single;
 mod slice;
+mod solve;
 mod sparse;
 mod state;
 mod training;
@@ -150,6 +152,8 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             boxes::TABLE,
             cell::TABLE,
             channels::TABLE,
+            colour::TABLE,
+            complex::TABLE,
             compound::TABLE,
             deform::TABLE,
             detection::TABLE,
@@ -185,6 +189,7 @@ fn table() -> &'static HashMap<&'static str, Lowering> {
             search::TABLE,
             sequence::TABLE,
             slice::TABLE,
+            solve::TABLE,
             sparse::TABLE,
             state::TABLE,
             training::TABLE,

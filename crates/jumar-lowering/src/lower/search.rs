@@ -105,17 +105,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("CumulativeLogsumexp", |cx, op| {
         let axis = constant_int(cx, op.input("axis")?, "axis")?;
-        let attrs = Attrs::new()
-            .with("exclusive", op.yes("exclusive")?)
-            .with("reverse", op.yes("reverse")?);
-        of(cx, op, ["x"], |f, [x]| {
-            // Moved by the highest number, so that no power overflows.
-            let most = f.reduce("ReduceMax", x, &[axis], true)?;
-            let powers = f.of("Exp", f.sub(x, most)?)?;
-            let at = f.reshape(f.ints(&[axis]), &[])?;
-            let sums = f.node("Cumsum", &[powers, at], attrs)?;
-            Ok(vec![f.add(f.of("Log", sums)?, most)?])
-        })
+        let attrs = op.attrs_for("CumulativeLogsumexp")?;
+        let inputs = [op.input("x")?, cx.ints(&[axis])];
+        Ok(vec![cx.one("CumulativeLogsumexp", &inputs, attrs)?])
     }),
     ("DataFormatDimMap", |cx, op| {
         let (source, target) = (op.text("src_format")?, op.text("dst_format")?);
@@ -134,6 +126,29 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let table = f.cast(f.ints(&map), dtype)?;
         Ok(vec![take(&f, table, at, 0)?])
     }),
+    ("EmbeddingLookup", |cx, op| {
+        let (table, indices) = (op.input("param")?, op.input("indices")?);
+        let rank = cx.rank(indices)?;
+        let dims = cx.dims(table)?;
+        let Some((&count, row)) = dims.split_first() else {
+            return Err(invalid("its input param is a scalar; rows are required"));
+        };
+        let offset = op.input("offset")?;
+        let f = Formula::new(cx);
+        let at = f.cast(indices, DataType::Int64)?;
+        let at = f.sub(at, f.reshape(f.cast(offset, DataType::Int64)?, &[])?)?;
+        // What lies outside of the part of a table is another device's: 0.
+        let outside = f.node(
+            "LogicalOr",
+            &[f.below(at, 0.0)?, f.above(at, (count - 1) as f64)?],
+            Attrs::new(),
+        )?;
+        let rows = take(&f, table, f.only(f.of("LogicalNot", outside)?, at)?, 0)?;
+        let mut shape = f.dims(indices)?;
+        shape.resize(rank + row.len(), 1);
+        let outside = f.reshape(outside, &shape)?;
+        Ok(vec![f.choose(outside, f.number(0.0, rows)?, rows)?])
+    }),
     ("FillV2", |cx, op| {
         let value = cx.add_constant(Tensor::from_floats(&[op.float("value")?]));
         let value = cx.reshape(value, &[])?;
@@ -151,6 +166,21 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         }
         cx.add_node("ConcatD", &shapes, Attrs::new().with("concat_dim", 0i64), 1)
     }),
+    ("Histogram", |cx, op| {
+        let bins = op.int("bins")?;
+        let (low, high) = (op.float("min")?, op.float("max")?);
+        let x = op.input("x")?;
+        let described = op.node.outputs.first().map(|output| output.desc.dtype);
+        let dtype = match described.and_then(DataType::from_acl) {
+            Some(dtype) if DataType::from_acl(0) != Some(dtype) => dtype,
+            _ if cx.ty(x).dtype.is_integer() => cx.ty(x).dtype,
+            _ => DataType::Float32,
+        };
+        let f = Formula::new(cx);
+        let x = f.cast(x, DataType::Float64)?;
+        let bound = |value: f32| f.number(f64::from(value), x);
+        binned(&f, x, (bound(low)?, bound(high)?), bins, dtype)
+    }),
     ("HistogramFixedWidth", |cx, op| {
         let bins = constant_int(cx, op.input("nbins")?, "nbins")?;
         let dtype = op.dtype("dtype")?;
@@ -165,35 +195,13 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let bins = op.int("bins")?;
         of(cx, op, ["x", "min", "max"], |f, [x, low, high]| {
             let (low, high) = (f.reshape(low, &[])?, f.reshape(high, &[])?);
-            // Equal bounds stand for those of the elements.
-            let none = f.equal(low, high)?;
-            let low = f.choose(none, f.reduce("ReduceMin", x, &[], false)?, low)?;
-            let high = f.choose(none, f.reduce("ReduceMax", x, &[], false)?, high)?;
-            let outside = f.node(
-                "LogicalOr",
-                &[f.less(x, low)?, f.greater(x, high)?],
-                Attrs::new(),
-            )?;
-            let inside = f.of("LogicalNot", outside)?;
-            let x = f.cast(x, DataType::Float64)?;
-            let (low, high) = (
-                f.cast(low, DataType::Float64)?,
-                f.cast(high, DataType::Float64)?,
-            );
-            let at = f.div(f.sub(x, low)?, f.sub(high, low)?)?;
-            let at = f.of("Floor", f.times(at, bins as f64)?)?;
-            Ok(vec![histogram(f, at, bins, Some(inside), DataType::Int32)?])
+            binned(f, x, (low, high), bins, DataType::Int32)
         })
     }),
-    ("InplaceAdd", |cx, op| {
-        let (x, v) = (op.input("x")?, op.input("v")?);
-        Ok(vec![scattered(cx, x, op.input("indices")?, v, "add")?])
-    }),
-    ("InplaceSub", |cx, op| {
-        let (x, v) = (op.input("x")?, op.input("v")?);
-        let v = cx.one("Neg", &[v], Attrs::new())?;
-        Ok(vec![scattered(cx, x, op.input("indices")?, v, "add")?])
-    }),
+    ("InplaceAdd", |cx, op| change_rows(cx, op, false)),
+    ("InplaceAddD", |cx, op| change_rows(cx, op, false)),
+    ("InplaceSub", |cx, op| change_rows(cx, op, true)),
+    ("InplaceSubD", |cx, op| change_rows(cx, op, true)),
     ("InvertPermutation", |cx, op| {
         let x = op.input("x")?;
         let count = match cx.dims(x)?[..] {
@@ -407,6 +415,51 @@ fn counted(
         f.less(sequence, values)?
     };
     f.sum(f.cast(before, dtype)?, &[-1], false)
+}
+
+/// Counts the elements in bins of one width between two bounds.
+fn binned(
+    f: &Formula<'_>,
+    x: ValueId,
+    (low, high): (ValueId, ValueId),
+    bins: i64,
+    dtype: DataType,
+) -> Result<Vec<ValueId>, OpError> {
+    // Equal bounds stand for those of the elements.
+    let none = f.equal(low, high)?;
+    let low = f.choose(none, f.reduce("ReduceMin", x, &[], false)?, low)?;
+    let high = f.choose(none, f.reduce("ReduceMax", x, &[], false)?, high)?;
+    // Equal elements lie in the middle.
+    let none = f.equal(low, high)?;
+    let low = f.choose(none, f.plus(low, -1.0)?, low)?;
+    let high = f.choose(none, f.plus(high, 1.0)?, high)?;
+    let outside = f.node(
+        "LogicalOr",
+        &[f.less(x, low)?, f.greater(x, high)?],
+        Attrs::new(),
+    )?;
+    let inside = f.of("LogicalNot", outside)?;
+    let x = f.cast(x, DataType::Float64)?;
+    let (low, high) = (
+        f.cast(low, DataType::Float64)?,
+        f.cast(high, DataType::Float64)?,
+    );
+    let at = f.div(f.sub(x, low)?, f.sub(high, low)?)?;
+    let at = f.of("Floor", f.times(at, bins as f64)?)?;
+    Ok(vec![histogram(f, at, bins, Some(inside), dtype)?])
+}
+
+/// Adds to rows, or subtracts from them. The rows are an input, or an attribute.
+fn change_rows(cx: &mut Cx, op: &Op<'_>, subtracts: bool) -> Result<Vec<ValueId>, OpError> {
+    let (x, mut v) = (op.input("x")?, op.input("v")?);
+    if subtracts {
+        v = cx.one("Neg", &[v], Attrs::new())?;
+    }
+    let indices = match op.maybe("indices") {
+        Some(indices) => indices,
+        None => cx.ints(op.ints("indices")?),
+    };
+    Ok(vec![scattered(cx, x, indices, v, "add")?])
 }
 
 /// Counts how often each bin is named; a bin out of range counts for the nearest one.

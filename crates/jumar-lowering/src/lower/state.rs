@@ -33,6 +33,30 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("AssignAdd", |cx, op| change(cx, op, "ref", "Add")),
     ("AssignSub", |cx, op| change(cx, op, "var", "Sub")),
+    ("InplaceIndexAdd", |cx, op| {
+        let (var, mut updates) = (op.input("var")?, op.input("updates")?);
+        if let Some(alpha) = op.maybe("alpha") {
+            let alpha = cx.cast(alpha, cx.ty(updates).dtype)?;
+            updates = cx.one("Mul", &[updates, alpha], Attrs::new())?;
+        }
+        let rank = cx.rank(var)? as i64;
+        let given = op.int("axis")?;
+        let axis = if given < 0 { given + rank } else { given };
+        if !(0..rank).contains(&axis) {
+            return Err(invalid(format!(
+                "its attribute axis is {given}, and its input var has {rank} dimensions"
+            )));
+        }
+        // The axis in front, and back.
+        let others = (0..rank).filter(|&other| other != axis);
+        let order: Vec<i64> = std::iter::once(axis).chain(others).collect();
+        let back = (1..=axis).chain([0]).chain(axis + 1..rank);
+        let back: Vec<i64> = back.collect();
+        let (rows, updates) = (cx.transpose(var, &order)?, cx.transpose(updates, &order)?);
+        let new = scattered(cx, rows, op.input("indices")?, updates, "add")?;
+        let new = cx.transpose(new, &back)?;
+        write_or_pass(cx, op, "var", new)
+    }),
     ("ScatterAdd", |cx, op| slices(cx, op, "add")),
     ("ScatterDiv", |cx, op| {
         let updates = cx.one("Reciprocal", &[op.input("updates")?], Attrs::new())?;

@@ -17,6 +17,15 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ApplyAdaMax", |cx, op| {
         step(cx, op, &["var", "m", "v"], ada_max)
     }),
+    ("ApplyAdaMaxD", |cx, op| {
+        step(cx, op, &["var", "m", "v"], ada_max)
+    }),
+    ("ApplyAdadeltaD", |cx, op| {
+        step(cx, op, &["var", "accum", "accum_update"], adadelta)
+    }),
+    ("ApplyAdamWithAmsgradV2", |cx, op| {
+        step(cx, op, &["var", "m", "v", "vhat"], amsgrad)
+    }),
     ("ApplyAdadelta", |cx, op| {
         step(cx, op, &["var", "accum", "accum_update"], adadelta)
     }),
@@ -101,9 +110,10 @@ type Answer = Result<Vec<ValueId>, OpError>;
 /// Returns the names of the inputs that an operator of this table updates, in the order of its outputs.
 pub(super) fn updated(kind: &str) -> &'static [&'static str] {
     match kind {
-        "ApplyAdaMax" => &["var", "m", "v"],
+        "ApplyAdaMax" | "ApplyAdaMaxD" => &["var", "m", "v"],
+        "ApplyAdamWithAmsgradV2" => &["var", "m", "v", "vhat"],
         "SGD" => &["parameters", "accum", "stat"],
-        "ApplyAdadelta" | "InplaceApplyAdadelta" | "SparseApplyAdadelta" => {
+        "ApplyAdadelta" | "ApplyAdadeltaD" | "InplaceApplyAdadelta" | "SparseApplyAdadelta" => {
             &["var", "accum", "accum_update"]
         }
         "ApplyCenteredRMSProp" | "InplaceApplyCenteredRMSProp" => &["var", "mg", "ms", "mom"],
@@ -234,6 +244,21 @@ fn ada_max(f: &Formula<'_>, step: &Step<'_, '_>) -> Answer {
     let rate = f.div(step.of("lr")?, f.from(1.0, step.of("beta1_power")?)?)?;
     let way = f.div(m, f.add(v, step.of("epsilon")?)?)?;
     Ok(vec![f.sub(var, f.mul(rate, way)?)?, m, v])
+}
+
+/// A step of Adam with the largest second moment so far.
+fn amsgrad(f: &Formula<'_>, step: &Step<'_, '_>) -> Answer {
+    let (var, m, v) = (step.of("var")?, step.of("m")?, step.of("v")?);
+    let g = step.gradient(f)?;
+    let m = mixed(f, m, step.of("beta1")?, g)?;
+    let v = mixed(f, v, step.of("beta2")?, f.square(g)?)?;
+    let most = f.max(step.of("vhat")?, v)?;
+    let up = f.of("Sqrt", f.from(1.0, step.of("beta2_power")?)?)?;
+    let rate = f.mul(step.of("lr")?, up)?;
+    let rate = f.div(rate, f.from(1.0, step.of("beta1_power")?)?)?;
+    let down = f.add(f.of("Sqrt", most)?, step.of("epsilon")?)?;
+    let var = f.sub(var, f.mul(rate, f.div(m, down)?)?)?;
+    Ok(vec![var, m, v, most])
 }
 
 fn adadelta(f: &Formula<'_>, step: &Step<'_, '_>) -> Answer {

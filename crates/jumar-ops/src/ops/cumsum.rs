@@ -1,6 +1,9 @@
-//! Cumulative sums and products along an axis.
+//! Cumulative sums and products along an axis, and cumulative sums of numbers that are given by their logarithms.
+
+use jumar_types::dtype::DataType;
 
 use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel_in};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -20,6 +23,24 @@ pub(super) static OPERATORS: &[&Operator] = &[
         |cx| prepare(cx, false),
     ),
     &cumulative("Cumprod", &[], |cx| prepare(cx, true)),
+    &Operator {
+        inputs: &[
+            InputDef::required("x", Types::FLOAT),
+            InputDef::constant("axis", Types::INDEX),
+        ],
+        ..cumulative("CumulativeLogsumexp", &[], |cx| {
+            let sums = LogSums {
+                sizes: sizes(cx, false)?,
+                lowest: match cx.dtype(0)? {
+                    DataType::Float16 => -65504.0,
+                    DataType::BFloat16 => -f64::from(f32::from_bits(0x7F7F_0000)),
+                    DataType::Float64 => f64::MIN,
+                    _ => f64::from(f32::MIN),
+                },
+            };
+            generic_kernel_in(cx, sums, &[0], &[0], true)
+        })
+    },
 ];
 
 const fn cumulative(
@@ -57,19 +78,23 @@ const ATTRS: &[AttrDef] = &[
 ];
 
 fn prepare(cx: &PrepareCx<'_>, product: bool) -> Result<Box<dyn Kernel>, OpError> {
+    let sizes = sizes(cx, product)?;
+    for_carried!(cx.dtype(0)?, T => {
+        Ok(Box::new(Cumulative::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+    })
+}
+
+fn sizes(cx: &PrepareCx<'_>, product: bool) -> Result<Sizes, OpError> {
     let shape = cx.shape(0)?;
     let axis = axis(cx.infer(), shape.len())?
         .ok_or_else(|| OpError::unsupported("the axis has to be known"))?;
-    let sizes = Sizes {
+    Ok(Sizes {
         outer: shape[..axis].iter().product(),
         len: shape[axis],
         inner: shape[axis + 1..].iter().product(),
         exclusive: cx.attrs().bool("exclusive")?,
         reverse: cx.attrs().bool("reverse")?,
         product,
-    };
-    for_carried!(cx.dtype(0)?, T => {
-        Ok(Box::new(Cumulative::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
     })
 }
 
@@ -135,6 +160,53 @@ impl<T: Carried> Kernel for Cumulative<T> {
     }
 }
 
+/// The logarithms of cumulative sums of exponentials. No power is computed that the sum before it would lose: the larger of two
+/// logarithms stays, and the other one adds its share.
+struct LogSums {
+    sizes: Sizes,
+    /// The lowest finite number of the type, which stands for the logarithm of no element.
+    lowest: f64,
+}
+
+impl Algorithm for LogSums {
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let (input, out) = (io.input(0)?, io.output(0)?);
+        let sizes = &self.sizes;
+        for step in 0..sizes.outer {
+            for column in 0..sizes.inner {
+                let start = step * sizes.len * sizes.inner + column;
+                let mut held = sizes.exclusive.then_some(self.lowest);
+                for index in 0..sizes.len {
+                    let index = if sizes.reverse {
+                        sizes.len - 1 - index
+                    } else {
+                        index
+                    };
+                    let at = start + index * sizes.inner;
+                    let own = input.get(at).f64();
+                    let next = held.map_or(own, |held| log_sum(held, own));
+                    let shown = held.filter(|_| sizes.exclusive).unwrap_or(next);
+                    out.set(at, W::of(shown));
+                    held = Some(next);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `log(exp(a) + exp(b))`.
+fn log_sum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        return f64::NAN;
+    }
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY || high == f64::INFINITY {
+        return high;
+    }
+    high + (low - high).exp().ln_1p()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::table::*;
@@ -181,5 +253,16 @@ mod tests {
             none(),
             &i64s(&[2], &[i64::MAX, i64::MIN]),
         );
+    }
+
+    #[test]
+    fn small_numbers_in_front_of_large_ones_keep_their_cumulative_sums() {
+        let (x, axis) = (|| f32s(&[3], &[-200.0, 0.0, 1.0]), || i64s(&[], &[0]));
+        // NumPy: np.logaddexp.accumulate
+        let wanted = f32s(&[3], &[-200.0, 0.0, 1.313_261_7]);
+        check("CumulativeLogsumexp", &[x(), axis()], none(), &wanted);
+        let attrs = none().with("exclusive", true).with("reverse", true);
+        let wanted = f32s(&[3], &[1.313_261_7, 1.0, f32::MIN]);
+        check("CumulativeLogsumexp", &[x(), axis()], attrs, &wanted);
     }
 }

@@ -75,6 +75,7 @@ mod hard_swish;
 mod identity;
 #[cfg(feature = "image-formats")]
 mod image_decoder;
+mod incomplete;
 mod invert;
 mod is_inf;
 mod is_nan;

@@ -156,6 +156,7 @@ enum Mode {
     Edge,
     Wrap,
     Reflect,
+    Symmetric,
 }
 
 impl Mode {
@@ -163,8 +164,9 @@ impl Mode {
         match name {
             "constant" => Ok(Mode::Constant),
             "edge" => Ok(Mode::Edge),
-            "wrap" => Ok(Mode::Wrap),
+            "wrap" | "circular" => Ok(Mode::Wrap),
             "reflect" => Ok(Mode::Reflect),
+            "symmetric" => Ok(Mode::Symmetric),
             other => Err(OpError::unsupported(format!(
                 "the mode {other} is not supported"
             ))),
@@ -195,6 +197,10 @@ impl Axis {
                 let period = 2 * (size - 1);
                 let at = at.rem_euclid(period);
                 if at < size { at } else { period - at }
+            }
+            Mode::Symmetric => {
+                let at = at.rem_euclid(2 * size);
+                at.min(2 * size - 1 - at)
             }
         };
         Some(from as usize)

@@ -38,6 +38,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             AttrDef::int("output_width", 1),
             AttrDef::int("sampling_ratio", 0),
             AttrDef::float("spatial_scale", 1.0),
+            ANY_SIZE,
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
@@ -84,6 +85,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 scale: cx.attrs().float("spatial_scale")?.into(),
                 mean: cx.attrs().str("mode")? == "avg",
                 half: cx.attrs().str("coordinate_transformation_mode")? == "half_pixel",
+                any_size: cx.attrs().bool("any_size")?,
             };
             generic_kernel(cx, align, &[0, 1], &[0])
         },
@@ -104,6 +106,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             AttrDef::int("sampling_ratio", 0),
             AttrDef::float("spatial_scale", 1.0),
             AttrDef::bool("half_pixel", false),
+            ANY_SIZE,
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
@@ -158,6 +161,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 scale: attrs.float("spatial_scale")?.into(),
                 mean: true,
                 half: attrs.bool("half_pixel")?,
+                any_size: attrs.bool("any_size")?,
             };
             generic_kernel(cx, AlignGradient(align), &[0, 1], &[0])
         },
@@ -234,6 +238,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
         },
     },
 ];
+
+/// Whether regions of less than a pixel stay as small as they are where pixels are points. Otherwise they become a pixel wide or high.
+const ANY_SIZE: AttrDef = AttrDef::bool("any_size", false);
 
 /// Samples along one side of an output pixel: a region may be as large as it likes, and still has to end.
 pub(super) const MOST_SAMPLES: usize = 4096;
@@ -315,6 +322,7 @@ struct Align {
     scale: f64,
     mean: bool,
     half: bool,
+    any_size: bool,
 }
 
 /// The four pixels around a position, with their weights; none where it lies outside.
@@ -361,7 +369,7 @@ impl Align {
         let (scale, shift) = (W::of(self.scale), W::of(if self.half { 0.5 } else { 0.0 }));
         let [left, top, right, bottom] = std::array::from_fn(|at| coordinate(at) * scale - shift);
         let (mut wide, mut high) = (right - left, bottom - top);
-        if !self.half {
+        if !self.half && !self.any_size {
             (wide, high) = (wide.most(W::one()), high.most(W::one()));
         }
         let cell = [high / W::of(rows as f64), wide / W::of(columns as f64)];

@@ -1,5 +1,6 @@
 //! Special functions, computed in float64 from series, continued fractions and asymptotic expansions.
 
+use std::cmp::Ordering;
 use std::f64::consts::{FRAC_2_SQRT_PI, FRAC_PI_2, PI, SQRT_2, TAU};
 
 use jumar_types::dtype::DataType;
@@ -8,9 +9,12 @@ use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{
     PairFunction, RealFunction, infer_pair, infer_same, pair, real_map,
 };
+use crate::kernels::generic::generic_kernel_in;
 use crate::kernels::number::Number;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, InputDef, Operator, Types};
+use crate::{Aliasing, InputDef, Kernel, OpError, Operator, PrepareCx, Types};
+
+use super::incomplete;
 
 macro_rules! functions {
     ($($name:literal, $function:path;)*) => {
@@ -26,19 +30,24 @@ macro_rules! functions {
                 infer: infer_same,
                 prepare: |cx| real_map(cx, Special($function)),
             },)*
+            &of_two("Zeta", &[InputDef::required("x", OF_TWO), InputDef::required("q", OF_TWO)], |cx| pair(cx, OfTwo(hurwitz_zeta))),
+            &of_two("Igamma", &[InputDef::required("a", OF_TWO), InputDef::required("x", OF_TWO)], |cx| pair(cx, OfTwo(incomplete::lower_gamma))),
+            &of_two("Igammac", &[InputDef::required("a", OF_TWO), InputDef::required("x", OF_TWO)], |cx| pair(cx, OfTwo(incomplete::upper_gamma))),
+            &of_two("NextAfter", &[InputDef::required("x1", OF_TWO), InputDef::required("x2", OF_TWO)], |cx| pair(cx, NextAfter)),
             &Operator {
-                name: "Zeta",
+                name: "Betainc",
                 onnx: &[],
                 inputs: &[
-                    InputDef::required("x", ZETA_TYPES),
-                    InputDef::required("q", ZETA_TYPES),
+                    InputDef::required("a", OF_TWO),
+                    InputDef::required("b", OF_TWO),
+                    InputDef::required("x", OF_TWO),
                 ],
                 outputs: OUTPUT_Y,
                 attrs: &[],
                 aliasing: Aliasing::Elementwise,
                 reads_only_shapes: false,
-                infer: infer_pair,
-                prepare: |cx| pair(cx, Zeta),
+                infer: incomplete::infer_beta,
+                prepare: |cx| generic_kernel_in(cx, incomplete::Beta, &[0, 1, 2], &[0], true),
             },
         ];
     };
@@ -55,7 +64,26 @@ functions! {
     "Spence", spence;
 }
 
-const ZETA_TYPES: Types = Types::of(&[DataType::Float32, DataType::Float64]);
+const OF_TWO: Types = Types::of(&[DataType::Float32, DataType::Float64]);
+
+/// Defines a function of two numbers, with broadcasting.
+const fn of_two(
+    name: &'static str,
+    inputs: &'static [InputDef],
+    prepare: fn(&PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError>,
+) -> Operator {
+    Operator {
+        name,
+        onnx: &[],
+        inputs,
+        outputs: OUTPUT_Y,
+        attrs: &[],
+        aliasing: Aliasing::Elementwise,
+        reads_only_shapes: false,
+        infer: infer_pair,
+        prepare,
+    }
+}
 
 /// Terms below this share of a sum do not change it.
 const SMALL: f64 = 1e-17;
@@ -74,13 +102,34 @@ impl RealFunction for Special {
 }
 
 #[derive(Clone, Copy)]
-struct Zeta;
+struct OfTwo(fn(f64, f64) -> f64);
 
-impl PairFunction for Zeta {
+impl PairFunction for OfTwo {
     const LIGHT: bool = false;
 
-    fn apply<T: Number>(&self, x: T, q: T) -> T {
-        T::from_f64(hurwitz_zeta(x.to_f64(), q.to_f64()))
+    fn apply<T: Number>(&self, a: T, b: T) -> T {
+        T::from_f64((self.0)(a.to_f64(), b.to_f64()))
+    }
+}
+
+/// The next number of the type in the direction of another one.
+#[derive(Clone, Copy)]
+struct NextAfter;
+
+impl PairFunction for NextAfter {
+    const LIGHT: bool = false;
+
+    fn apply<T: Number>(&self, from: T, to: T) -> T {
+        let (from, to) = (from.to_f64(), to.to_f64());
+        let is_single = size_of::<T>() == size_of::<f32>();
+        T::from_f64(match from.partial_cmp(&to) {
+            None => f64::NAN,
+            Some(Ordering::Equal) => to,
+            Some(Ordering::Less) if is_single => (from as f32).next_up().into(),
+            Some(Ordering::Less) => from.next_up(),
+            Some(Ordering::Greater) if is_single => (from as f32).next_down().into(),
+            Some(Ordering::Greater) => from.next_down(),
+        })
     }
 }
 
@@ -466,6 +515,18 @@ mod tests {
                 "{x}, {q}: {y}, not {wanted}"
             );
         }
+    }
+
+    #[test]
+    fn the_next_number_is_that_of_the_type() {
+        let of = |list: &[f32]| f32s(&[list.len() as i64], list);
+        // NumPy: np.nextafter in float32
+        check(
+            "NextAfter",
+            &[of(&[1.0, 0.0, 1.0, 2.0]), of(&[2.0, -1.0, 1.0, 0.0])],
+            none(),
+            &of(&[1.000_000_1, -1e-45, 1.0, 1.999_999_9]),
+        );
     }
 
     #[test]

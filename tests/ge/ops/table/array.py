@@ -163,6 +163,8 @@ case("PadV3", "", {"x": f(2, 3), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: 
 case("PadV3", "a value", {"x": f(2, 3), "paddings": t([[1, 2], [0, 3]], "int64"), "constant_values": const(v([7]))}, lambda x, p, value: np.pad(x, [(1, 2), (0, 3)], constant_values=7), types=SOME)
 case("PadV3", "as ONNX has it", {"x": f(2, 3), "paddings": t([1, 0, 2, 3])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)]), {"paddings_contiguous": False})
 case("PadV3", "mirrored", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "reflect"), {"mode": "reflect"})
+case("PadV3", "mirrored with the border itself", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "symmetric"), {"mode": "symmetric"})
+case("PadV3", "from the other end", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "wrap"), {"mode": "circular"})
 case("PadV3", "the edge again", {"x": f(4, 5), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "edge"), {"mode": "edge"})
 case("Pad", "", {"x": f(2, 3), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)]), types=SOME)
 

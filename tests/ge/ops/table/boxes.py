@@ -137,7 +137,7 @@ def straight(roi, scale, pooled, count, mode):
     half = 0.5 if mode in (2, 3) else 0.0
     x0, y0, x1, y1 = (np.array(roi[1:5]) + [0, 0, mode == 1, mode == 1]) * scale - half
     wide, high = x1 - x0, y1 - y0
-    if not half:
+    if mode == 0:
         wide, high = max(wide, 1), max(high, 1)
     cell_y, cell_x = high / pooled[0], wide / pooled[1]
     down, over = samples(cell_y, count), samples(cell_x, count)
@@ -182,13 +182,19 @@ def backward(grad, rois, shape, cells):
     return y
 
 
-ROIS = v([[0, 1.0, 2.0, 11.0, 9.0], [1, 0.0, 0.0, 15.5, 13.0], [1, 6.0, 5.0, 7.0, 5.5]])
+ROIS = v([[0, 1.0, 2.0, 11.0, 9.0], [1, 0.0, 0.0, 15.5, 13.0], [1, 6.0, 5.0, 7.0, 5.5], [0, 3.2, 4.1, 3.2, 4.1]])
+ROIS3 = v([[0, 1.0, 2.0, 11.0, 9.0], [1, 0.0, 0.0, 15.5, 13.0], [1, 6.0, 5.0, 7.0, 5.5]])
+# MindSpore's CPU: a region that ends at its first pixel has the size of that pixel in mode 1, and is at least a pixel of the map in mode 0.
+case("ROIAlign", "a region of one pixel", {"features": v([[[[1.0, 2.0], [3.0, 4.0]]]]), "rois": v([[0, 0.2, 0.3, 0.2, 0.3]])},
+     lambda x, r: np.array([[[[1.775, 2.025], [2.275, 2.525]]]]), {"spatial_scale": 0.5, "pooled_height": 2, "pooled_width": 2})
 for mode in range(4):
+    case("ROIAlign", f"small regions, mode {mode}", {"features": f(2, 2, 7, 8), "rois": ROIS}, lambda x, r, m=mode: forward(x, r, (2, 3), lambda roi: straight(roi, 0.5, (2, 3), 2, m)),
+         {"pooled_width": 3, "pooled_height": 2, "spatial_scale": 0.5, "roi_end_mode": mode})
     for count in [0, 2] if mode == 1 else [2]:
-        case("ROIAlignGrad", f"mode {mode}, {count} samples", {"ydiff": f(3, 2, 2, 3), "rois": ROIS},
+        case("ROIAlignGrad", f"mode {mode}, {count} samples", {"ydiff": f(4, 2, 2, 3), "rois": ROIS},
              lambda g, r, m=mode, c=count: backward(g, r, (2, 2, 7, 8), lambda roi: straight(roi, 0.5, (2, 3), c, m)),
              {"xdiff_shape": [2, 2, 7, 8], "pooled_width": 3, "pooled_height": 2, "spatial_scale": 0.5, "sample_num": count, "roi_end_mode": mode})
-refused("ROIAlignGrad", "a gradient of another size", {"ydiff": f(3, 2, 2, 2), "rois": ROIS}, "[3, 2, 2, 3] is required", {"xdiff_shape": [2, 2, 7, 8], "pooled_width": 3, "pooled_height": 2, "spatial_scale": 0.5})
+refused("ROIAlignGrad", "a gradient of another size", {"ydiff": f(3, 2, 2, 2), "rois": ROIS3}, "[3, 2, 2, 3] is required", {"xdiff_shape": [2, 2, 7, 8], "pooled_width": 3, "pooled_height": 2, "spatial_scale": 0.5})
 ROTATED = v([[0, 6.0, 7.0, 9.0, 5.0, 0.5], [1, 9.0, 6.0, 12.0, 11.0, -1.25], [1, 2.0, 2.5, 1.0, 0.5, 3.0]])
 for name, aligned, clockwise, count in [("", True, False, 2), ("clockwise, all samples", True, True, 0), ("not aligned", False, False, 3)]:
     attrs = {"pooled_h": 2, "pooled_w": 3, "spatial_scale": 0.5, "sampling_ratio": count, "aligned": aligned, "clockwise": clockwise}
@@ -241,3 +247,6 @@ case("Iou", "pairs that lie in columns", {"bboxes": columns(5), "gtboxes": colum
 case("CIoU", "", {"bboxes": columns(1024), "gtboxes": columns(1024)}, complete, {"is_cross": False, "atan_sub_flag": True}, types=HALF)
 case("CIoU", "centres and sizes", {"bboxes": f(4, 1024, lo=0.5, hi=2), "gtboxes": f(4, 1024, lo=0.5, hi=2)}, lambda a, b: complete(a, b, True), {"is_cross": False, "trans": True})
 refused("CIoU", "all pairs", {"bboxes": columns(1024), "gtboxes": columns(1024)}, "isCross")
+case("CheckValid", "", {"bbox_tensor": v([[0, 0, 2, 5], [0, 0, 2.25, 5], [0, 0, 2, 5.25], [-0.25, 0, 1, 1], [0, -0.25, 1, 1], [0.5, 0, 1, 1]]), "img_metas": v([2, 1, 3])},
+     lambda b, m: ((b[:, :2] >= 0).all(1) & (b[:, 2] <= m[1] * m[2] - 1) & (b[:, 3] <= m[0] * m[2] - 1))[:, None], types=["float16"], out="int8")
+refused("CheckValid", "boxes of five numbers", {"bbox_tensor": f(3, 5), "img_metas": v([2, 1, 3])}, "four numbers for each box")

@@ -76,3 +76,18 @@ case("MatrixSetDiag", "", {"x": f(2, 3, 4), "diagonal": f(2, 3)}, lambda x, d: n
 refused("MatrixSetDiag", "too short a diagonal", {"x": f(3, 4), "diagonal": f(2)}, "have [3]")
 case("MatrixSetDiagV2", "", {"input": f(3, 4), "diagonal": f(3), "k": t(1)}, lambda x, d, k: diag_set(x, d, 1, 1), types=SOME[:2])
 case("MatrixSetDiagV2", "several, in batches", {"input": f(2, 3, 4), "diagonal": f(2, 3, 3), "k": t([-1, 1])}, lambda x, d, k: np.stack([diag_set(a, b, -1, 1) for a, b in zip(x, d)]))
+for align in ALIGNED:
+    case("MatrixSetDiagV3", f"several, {align}", {"input": f(3, 4), "diagonal": f(3, 3), "k": t([-1, 1])}, lambda x, d, k, a=align: diag_set(x, d, -1, 1, a), {"align": align})
+case("MatrixSetDiagV3", "one, in batches", {"input": f(2, 3, 4), "diagonal": f(2, 3), "k": t(1)}, lambda x, d, k: np.stack([diag_set(a, b, 1, 1) for a, b in zip(x, d)]), types=SOME[:2])
+refused("MatrixSetDiagV3", "a side that is not known", {"input": f(3, 4), "diagonal": f(3), "k": t(0)}, "it must be LEFT_LEFT", {"align": "LEFT"})
+
+
+def filled(x, value, wrap):
+    y = x.copy()
+    np.fill_diagonal(y, value, wrap)
+    return y
+
+
+for wrap in [False, True]:
+    case("FillDiagonal", f"wrap {wrap}", {"x": f(7, 3)}, lambda x, wrap=wrap: filled(x, 5, wrap), {"fill_value": 5.0, "wrap": wrap}, types=["int32", "int64"])
+refused("FillDiagonal", "three dimensions", {"x": f(3, 3, 3)}, "expected two dimensions", {"fill_value": 0.5})

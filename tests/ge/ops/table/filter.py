@@ -93,6 +93,9 @@ case("Conv2DTranspose", "a bias and more behind", {"input_size": t([0, 0, 0, 0])
 case("Conv3DTranspose", "", {"input_size": t([1, 2, 5, 5, 5]), "x": f(1, 3, 2, 2, 2), "filter": const(f(3, 2, 3, 3, 3), "NCDHW")},
      lambda s, x, w: conv_input(x, w, (1, 2, 5, 5, 5), strides=[2, 2, 2]),
      {"strides": [1, 1, 2, 2, 2], "pads": [0] * 6, "data_format": "NCDHW"})
+case("Conv3DTransposeD", "", {"x": f(1, 3, 2, 2, 2), "filter": const(f(3, 2, 3, 3, 3), "NCDHW")},
+     lambda x, w: conv_input(x, w, (1, 2, 5, 5, 5), strides=[2, 2, 2]),
+     {"input_size": [1, 2, 5, 5, 5], "strides": [1, 1, 2, 2, 2], "pads": [0] * 6, "data_format": "NCDHW"})
 case("Conv3DTranspose", "channels last when not said", {"input_size": t([1, 5, 5, 5, 2]), "x": f(1, 2, 2, 2, 3), "filter": const(f(3, 3, 3, 2, 3), "DHWCN")},
      lambda s, x, w: last(conv_input(first(x), w.transpose(4, 3, 0, 1, 2), (1, 2, 5, 5, 5), strides=[2, 2, 2])),
      {"strides": [1, 2, 2, 2, 1], "pads": [0] * 6})

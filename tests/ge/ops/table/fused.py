@@ -132,3 +132,5 @@ def signs(x, rows):
 for size, dtype in [(2, "float32"), (1, "float16")]:
     case("SignBitsUnpack", f"{size} rows, {dtype}", {"x": v([159, 15], "uint8")}, lambda x, size=size: signs(x, size), {"size": size, "dtype": dtype}, out=dtype)
 refused("SignBitsUnpack", "rows that are no part of the bits", {"x": v([159, 15], "uint8")}, "whose bits can be parted into that many rows", {"size": 3, "dtype": "float32"})
+for op in ["NPUClearFloatStatus", "NPUGetFloatStatus"]:
+    case(op, "", {"addr": f(8)}, lambda x: np.zeros(8))

@@ -1,4 +1,6 @@
 """Images and positions in them."""
+import colorsys
+
 import numpy as np
 
 from cases import case, const, f, form, i, refused, t, v
@@ -129,6 +131,7 @@ def roi_align(x, rois, more, **attrs):
     return ort("RoiAlign", 16, attrs=attrs)(x, rois[:, 1:] + np.array([0, 0, more, more]), rois[:, 0].astype(np.int64))[0].astype(np.float64)
 
 
+# Regions of less than a pixel become as large as one where the last pixel is not part of them, and stay as small as they are otherwise.
 for end, way, more in [(0, "output_half_pixel", 0), (1, "output_half_pixel", 1), (2, "half_pixel", 0)]:
     case("ROIAlign", f"ends {end}", {"features": f(2, 3, 8, 9), "rois": v(boxes)},
          lambda x, r, way=way, more=more: roi_align(x, r, more, coordinate_transformation_mode=way, output_height=3, output_width=2, sampling_ratio=2, spatial_scale=0.75),
@@ -241,3 +244,39 @@ refused("ResizeBicubic", "both ways", {"images": f(1, 4, 4, 1), "size": t([2, 2]
 refused("ResizeBicubic", "bytes", {"images": f(1, 4, 4, 1), "size": t([2, 2])}, "dtype is uint8", {"dtype": "uint8"})
 refused("ResizeBicubic", "three sizes", {"images": f(1, 4, 4, 1), "size": t([2, 2, 2])}, "[height, width]")
 refused("ResizeBicubic", "no pixels", {"images": f(1, 4, 4, 1), "size": t([0, 2])}, "1 or more")
+case("Col2im", "", {"x": f(2, 2, 4, 12), "output_size": t([6, 5])}, lambda x, s: col2im(x.reshape(2, 8, 12), [6, 5], [2, 2], [2, 1], [1, 0], [1, 2]),
+     {"kernel_size": [2, 2], "dilation": [1, 2], "padding": [1, 0], "stride": [2, 1]}, types=["float16"])
+refused("Col2im", "three dimensions", {"x": f(2, 8, 12), "output_size": t([6, 5])}, "elements of a window and windows are required",
+        {"kernel_size": [2, 2], "dilation": [1, 1], "padding": [0, 0], "stride": [1, 1]})
+
+
+def linear_row(x, size):
+    """Interpolation along the last axis, whose first and last elements stay where they are."""
+    at = np.linspace(0, x.shape[-1] - 1, size)
+    return np.apply_along_axis(lambda row: np.interp(at, np.arange(x.shape[-1]), row), -1, x)
+
+
+case("ResizeD", "a line as an image of one row", {"x": f(2, 3, 1, 4)}, lambda x: linear_row(x, 7), {"sizes": [7], "mode": "linear", "coordinate_transformation_mode": "align_corners"}, types=["float16"])
+
+# --- colours -----------------------------------------------------------------------------------------------------------------
+
+
+def by_pixel(function):
+    """Changes each pixel by its hue, saturation and value, as Python's library of colours has them."""
+
+    def all_pixels(x, number):
+        largest = np.abs(x).max()
+        pixels = [colorsys.hsv_to_rgb(*function(*colorsys.rgb_to_hsv(*(pixel / largest)), float(number))) for pixel in x.reshape(-1, 3)]
+        return np.array(pixels).reshape(x.shape) * largest
+
+    return all_pixels
+
+
+turned_hue, more_saturated = by_pixel(lambda h, s, v, number: ((h + number) % 1, s, v)), by_pixel(lambda h, s, v, number: (h, min(max(s * number, 0), 1), v))
+for op, name, function, numbers in [("AdjustHue", "delta", turned_hue, [0.2, -0.7]), ("AdjustSaturation", "scale", more_saturated, [0.5, 3.0, 0.0])]:
+    for number in numbers:
+        case(op, f"by {number}", {"images": f(2, 3, 4, 3, lo=0, hi=1), name: const(v(number))}, function, loose=4, why="hues are differences divided by differences")
+    case(op, "channels first", {"images": f(3, 3, 4, lo=0, hi=1), name: const(v(numbers[0]))}, lambda x, n, function=function: np.moveaxis(function(np.moveaxis(x, 0, -1), n), -1, 0),
+         {"data_format": "CHW"}, loose=4, why="hues are differences divided by differences")
+    case(op, "greys", {"images": v([[[0.5, 0.5, 0.5], [0, 0, 0]]]), name: const(v(numbers[0]))}, function)
+    refused(op, "four channels", {"images": f(2, 3, 4), name: const(v(0.5))}, "three channels are required")

@@ -39,6 +39,10 @@ case("TensorScatterUpdate", "elements", {"x": f(4, 3), "indices": v([[1, 2], [3,
 case("OneHot", "", {"x": v([1, 0, 3], "int32"), "depth": t(4), "on_value": const(v(1)), "off_value": const(v(0))}, lambda x, d, on, off: np.eye(4)[x], types=SOME)
 case("OneHot", "in front", {"x": v([[1, 0], [3, 2]], "int64"), "depth": t(4, "int64"), "on_value": const(v(2.5)), "off_value": const(v(-1.0))},
      lambda x, d, on, off: np.moveaxis(np.eye(4)[x] * 3.5 - 1, -1, 0), {"axis": 0})
+for kind in ["int32", "int64"]:
+    case("OneHot", f"a negative index, {kind}", {"x": v([[0, 2], [1, -1]], kind), "depth": t(3), "on_value": const(v(10)), "off_value": const(v(4))},
+         lambda x, d, on, off: np.where(x[..., None] == np.arange(3), 10.0, 4.0))
+case("OneHotD", "a negative index", {"x": v([1, -1, -3], "int32"), "on_value": const(v(1)), "off_value": const(v(0))}, lambda x, on, off: (x[:, None] == np.arange(3)).astype(float), {"depth": 3})
 case("OneHot", "beyond the depth", {"x": v([1, 7, 2], "uint8"), "depth": t(3), "on_value": const(v(1)), "off_value": const(v(0))}, lambda x, d, on, off: (x[:, None] == np.arange(3)).astype(float))
 for op, names in [("SelectV2", ("condition", "then", "else")), ("Select", ("condition", "x1", "x2"))]:
     case(op, "", dict(zip(names, [b(2, 3), f(2, 3), f(2, 3)])), np.where, types=["bfloat16", *ANY])

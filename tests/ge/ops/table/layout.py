@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases import b, case, const, f, i, t, v
+from cases import b, case, const, f, form, i, t, v
 
 SOME = ["float16", "int32"]
 
@@ -41,6 +41,7 @@ case("Fills", "", {"x": f(2, 3)}, lambda x: np.full((2, 3), 3.0), {"value": 3.0}
 case("LinSpace", "", {"start": v(1.0), "stop": v(4.0), "num": t(7)}, lambda a, z, n: np.linspace(1, 4, 7), types=["float64"])
 case("LinSpace", "of integers", {"start": v(1), "stop": v(10), "num": t(4)}, lambda a, z, n: np.array([1, 4, 7, 10]), dtype="int32", types=["int8", "int16", "uint8"])
 case("LinSpace", "one", {"start": v(1.5), "stop": v(4.0), "num": t([1])}, lambda a, z, n: np.array([1.5]))
+case("MirrorPad", "with the border itself", {"x": f(3, 4), "paddings": t([[1, 2], [0, 9]])}, lambda x, p: np.pad(x, [(1, 2), (0, 9)], "symmetric"), {"mode": "SYMMETRIC"})
 case("MirrorPad", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "reflect"), {"mode": "REFLECT"}, types=SOME)
 case("PadV2", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]]), "constant_values": const(v(5))}, lambda x, p, c: np.pad(x, [(1, 2), (0, 3)], constant_values=5), types=SOME)
 case("Rank", "", {"x": f(2, 3, 4)}, lambda x: np.array(3), types=["float16"], out="int32")
@@ -96,3 +97,18 @@ ge::op::NoOp before("before");
 ge::op::Identity op("op");
 op.set_input_x(c.in(0)).AddControlInput(before);
 c.out(op);""")
+
+
+def shuffled(x, groups):
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1).swapaxes(1, 2).reshape(x.shape)
+
+
+case("ShuffleChannel", "", {"x": f(2, 6, 2, 3)}, lambda x: shuffled(x, 3), {"group": 3}, types=["float16", "int32", "uint8"])
+for planar in [False, True]:
+    turn = (lambda x: x.transpose(0, 2, 3, 1)) if planar else (lambda x: x)
+    back = (lambda x: x.transpose(0, 3, 1, 2)) if planar else (lambda x: x)
+    kind = "NCHW" if planar else "NHWC"
+    case("SpaceToBatchD", kind, {"x": form(kind, f(*((1, 2, 3, 4) if planar else (1, 3, 4, 2))))},
+         lambda x, turn=turn, back=back: back(space_to_batch(turn(x), [2, 2], [[1, 0], [0, 2]])), {"block_size": 2, "paddings": [1, 0, 0, 2]})
+    case("BatchToSpaceD", kind, {"x": form(kind, f(*((4, 2, 2, 3) if planar else (4, 2, 3, 2))))},
+         lambda x, turn=turn, back=back: back(batch_to_space(turn(x), [2, 2], [[1, 0], [0, 2]])), {"block_size": 2, "crops": [1, 0, 0, 2]})

@@ -96,3 +96,49 @@ case("SyncBatchNormBackwardElemt", "", ELEMENTS, lambda g, x, m, s, w, d, p: (g 
 case("SyncBatchNormBackwardReduce", "", {key: f(5) for key in ("sum_dy", "sum_dy_dx_pad", "mean", "invert_std")}, lambda d, p, m, s: [p - d * m, (p - d * m) * s], types=HALF, loose=2, why="several roundings")
 case("Trace", "", {"x": f(3, 5)}, lambda x: np.trace(x), types=["float16", "int32", "int64"])
 case("Trace", "beside infinity", {"x": v([[1.0, np.inf], [np.nan, 2.0]])}, lambda x: np.trace(x))
+
+
+def paths(log_probs, targets, steps, length, blank):
+    """The logarithms of the sums over all paths so far, by steps and by states."""
+    labels = [blank]
+    for target in targets[:length]:
+        labels += [target, blank]
+    alpha = np.full((len(log_probs), len(labels)), -np.inf)
+    alpha[0, :2] = log_probs[0, labels[:2]]
+    for step in range(1, steps):
+        for state in range(len(labels)):
+            from_states = [state, state - 1] + ([state - 2] if state >= 2 and labels[state] not in (blank, labels[state - 2]) else [])
+            alpha[step, state] = np.logaddexp.reduce([alpha[step - 1, at] for at in from_states if at >= 0]) + log_probs[step, labels[state]]
+    return alpha
+
+
+def ctc(x, targets, steps, lengths):
+    alphas = [paths(x[:, at], targets[at], steps[at], lengths[at], 0) for at in range(x.shape[1])]
+    return np.array([-np.logaddexp.reduce(alpha[steps[at] - 1, -2:]) for at, alpha in enumerate(alphas)]), alphas
+
+
+def softened(x):
+    return x - np.log(np.exp(x).sum(-1, keepdims=True))
+
+
+def ctc_gradient(grad, x, targets, steps, lengths, *_):
+    """Central differences of the numbers whose softmax the probabilities are."""
+    y = np.zeros_like(x)
+    for at in np.ndindex(*x.shape):
+        for step, share in [(1, 8), (-1, -8), (2, -1), (-2, 1)]:
+            moved = x.copy()
+            moved[at] += step * 1e-3
+            y[at] += share * (ctc(softened(moved), targets, steps, lengths)[0] * grad).sum() / 12e-3
+    return y
+
+
+PROBABILITIES = softened(np.random.default_rng(3).normal(size=(6, 2, 5)))
+TARGETS, STEPS, LENGTHS = [[1, 2, 2], [3, 1, 4]], [6, 6], [3, 3]
+CTC = {"log_probs": v(PROBABILITIES), "targets": v(TARGETS, "int32")}
+SIZES = {"input_lengths": t(STEPS), "target_lengths": t(LENGTHS)}
+LOSSES, ALPHAS = ctc(PROBABILITIES, TARGETS, STEPS, LENGTHS)
+case("CTCLossV2", "", {**CTC, **SIZES}, lambda x, targets, *_: [LOSSES, None], {"reduction": "none"}, types=["float64"])
+case("CTCLossV2", "lengths that the graph computes", {**CTC, "input_lengths": v([6, 5], "int32"), "target_lengths": v([3, 2], "int32")},
+     lambda x, targets, steps, lengths: [ctc(x, targets, steps, lengths)[0], None], {"reduction": "none"})
+case("CTCLossV2Grad", "", {"grad_out": v([1.0, -0.5]), **CTC, **SIZES, "neg_log_likelihood": v(LOSSES), "log_alpha": v(np.array(ALPHAS))}, ctc_gradient, {"reduction": "none"}, loose=4,
+     why="the reference is a difference quotient")

@@ -29,16 +29,18 @@ case("Cross", "an axis", {"x1": f(3, 3), "x2": f(3, 3)}, lambda a, b: np.cross(a
 
 def running(x, axis, exclusive=False, reverse=False):
     x = np.flip(x, axis) if reverse else x
-    powers = np.cumsum(np.exp(x), axis)
+    y = np.logaddexp.accumulate(x, axis)
     if exclusive:
-        powers = powers - np.exp(x)
-    y = np.log(powers)
+        # The logarithm of no element is the lowest number of the type.
+        least = np.full_like(np.take(x, [0], axis), np.finfo(np.float32).min)
+        y = np.concatenate([least, np.delete(y, -1, axis)], axis)
     return np.flip(y, axis) if reverse else y
 
 
 case("CumulativeLogsumexp", "", {"x": f(3, 5, lo=-9, hi=9), "axis": t([1])}, lambda x, a: running(x, 1), types=["float16", "float64"])
 case("CumulativeLogsumexp", "exclusive and in reverse", {"x": f(3, 5), "axis": t([0])}, lambda x, a: running(x, 0, True, True), {"exclusive": True, "reverse": True})
 case("CumulativeLogsumexp", "large", {"x": v([500.0, 501.0, 499.0]), "axis": t([0])}, lambda x, a: running(x - 500, 0) + 500)
+case("CumulativeLogsumexp", "small in front of large", {"x": v([-200.0, 0.0, 1.0, -300.0]), "axis": t([0])}, lambda x, a: running(x, 0))
 case("DataFormatDimMap", "", {"x": v([0, 1, 2, 3, -1, -4])}, lambda x: np.array([0, 2, 3, 1])[x % 4], dtype="int32", types=["int64"])
 case("DataFormatDimMap", "back", {"x": v([0, 1, 2, 3])}, lambda x: np.array([0, 3, 1, 2])[x], {"src_format": "NCHW", "dst_format": "NHWC"}, dtype="int32")
 case("FillV2", "", {"dims": t([2, 3])}, lambda d: np.full((2, 3), 1.5), {"value": 1.5}, out="float32")
@@ -46,6 +48,11 @@ case("GetShape", "", {"x": [f(2, 3), f(4)]}, lambda x: np.array([2, 3, 4]), type
 case("HistogramFixedWidth", "", {"x": v([-5.0, 0.1, 0.3, 1.9, 5.0]), "range": v([0.0, 2.0]), "nbins": t([4])}, lambda x, r, n: np.array([3, 0, 0, 2]), types=["float64"], out="int32")
 case("HistogramV2", "", {"x": v([-5.0, 0.1, 0.3, 1.9, 2.0, 5.0]), "min": v([0.0]), "max": v([2.0])}, lambda x, a, c: np.histogram(x, 4, (0, 2))[0], {"bins": 4}, out="int32")
 case("HistogramV2", "bounds of the elements", {"x": f(5, 7), "min": v([0.0]), "max": v([0.0])}, lambda x, a, c: np.histogram(x, 5)[0], {"bins": 5}, out="int32")
+case("HistogramV2", "equal elements", {"x": v([2.0, 2.0, 2.0]), "min": v([0.0]), "max": v([0.0])}, lambda x, a, c: np.histogram(x, 5, (1, 3))[0], {"bins": 5}, out="int32")
+case("Histogram", "", {"x": v([-5.0, 0.1, 0.3, 1.9, 2.0, 5.0])}, lambda x: np.histogram(x, 4, (0, 2))[0], {"bins": 4, "min": 0.0, "max": 2.0}, types=["float16"], out="float32")
+case("Histogram", "bounds of the elements", {"x": f(5, 7)}, lambda x: np.histogram(x, 100)[0], out="float32")
+for kind in ["int8", "int16", "int32", "int64", "uint8"]:
+    case("Histogram", "of integers", {"x": v([1, 2, 2, 9])}, lambda x: np.histogram(x, 5, (0, 10))[0], {"bins": 5, "min": 0.0, "max": 10.0}, dtype=kind, out=kind)
 case("HistogramV2", "of integers", {"x": v([1, 2, 2, 9]), "min": v([0]), "max": v([10])}, lambda x, a, c: np.histogram(x, 5, (0, 10))[0], {"bins": 5}, dtype="int32", out="int32")
 
 
@@ -108,3 +115,40 @@ case("UnsortedSegmentMin", "an empty segment of integers", {"x": v([1, 2]), "seg
 BLOCKS = f(1, 4, 4, 2)
 case("SpaceToBatch", "", {"x": BLOCKS, "paddings": t([[0, 0], [0, 0]])}, lambda x, p: x.reshape(1, 2, 2, 2, 2, 2).transpose(2, 4, 0, 1, 3, 5).reshape(4, 2, 2, 2), {"block_size": 2}, types=HALF)
 case("BatchToSpace", "", {"x": f(4, 2, 2, 2), "crops": t([[0, 1], [0, 0]])}, lambda x, c: x.reshape(2, 2, 1, 2, 2, 2).transpose(2, 3, 0, 4, 1, 5).reshape(1, 4, 4, 2)[:, :3], {"block_size": 2}, types=HALF)
+for op, sign in [("InplaceAddD", 1), ("InplaceSubD", -1)]:
+    case(op, "", {"x": f(4, 3), "v": f(2, 3)}, lambda x, u, sign=sign: added(x, np.array([2, 0]), u, sign), {"indices": [2, 0]}, types=["float16", "int32"])
+
+
+def looked_up(table, indices, offset):
+    at = indices - int(offset)
+    inside = (at >= 0) & (at < len(table))
+    return np.where(inside.reshape(inside.shape + (1,) * (table.ndim - 1)), table[np.where(inside, at, 0)], 0)
+
+
+case("EmbeddingLookup", "", {"param": f(4, 2), "indices": v([[5, 2], [8, 5]], "int32"), "offset": t(4, "int64")}, looked_up, types=["float16", "int32"])
+case("EmbeddingLookup", "of matrices", {"param": f(4, 2, 3), "indices": v([0, 9, 3], "int64"), "offset": t(0)}, looked_up)
+
+
+def lowest(x, axis):
+    y = np.minimum.accumulate(x, axis)
+    index = np.zeros(x.shape, np.int64)
+    for at in np.ndindex(*x.shape):
+        # The last one of equal elements.
+        before = [x[tuple(k if a == axis else i for a, i in enumerate(at))] for k in range(at[axis] + 1)]
+        index[at] = max(k for k, value in enumerate(before) if value == min(before))
+    return [y, index]
+
+
+case("Cummin", "", {"x": f(3, 5)}, lambda x: lowest(x, 1), {"axis": -1}, types=["float16", "int32", "int8"], out=[None, "int32"])
+
+
+def index_added(var, indices, updates, axis, alpha=1):
+    y = var.copy()
+    np.add.at(np.moveaxis(y, axis, 0), indices, alpha * np.moveaxis(updates, axis, 0))
+    return y
+
+
+for axis, size in [(0, (3, 5)), (-1, (4, 3))]:
+    case("InplaceIndexAdd", f"axis {axis}", {"var": f(4, 5), "indices": v([1, 0, 1], "int32"), "updates": f(*size)}, lambda a, n, u, axis=axis: index_added(a, n, u, axis), {"axis": axis},
+         types=["int32", "float16"])
+case("InplaceIndexAdd", "a factor", {"var": f(4, 5), "indices": v([1, 0, 1], "int64"), "updates": f(3, 5), "alpha": v([3])}, lambda a, n, u, alpha: index_added(a, n, u, 0, alpha), {"axis": 0})

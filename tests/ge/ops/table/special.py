@@ -80,3 +80,34 @@ case("Spence", "its ends", {"x": v([0.0, -1.0, 1.0])}, each(spence))
 case("Zeta", "", {"x": f(3, 5, lo=1.1, hi=6), "q": f(5, lo=0.3, hi=8)}, np.vectorize(zeta), types=["float64"])
 case("Zeta", "its pole", {"x": v([1.0, 2.0]), "q": v([3.0, 1.0])}, np.vectorize(zeta))
 refused("Zeta", "shapes that do not fit", {"x": f(3), "q": f(4)}, "Zeta")
+
+
+def gamma_share(below):
+    """The share of the integral, by the exponential's substitution t = s**2, whose integrand is smooth at 0."""
+
+    def one(a, x):
+        inner = integral(lambda s: 2 * s ** (2 * a - 1) * np.exp(-s * s), 0, math.sqrt(x), 400) / math.gamma(a)
+        return inner if below else 1 - inner
+
+    return np.vectorize(one, otypes=[np.float64])
+
+
+SHARES = {"a": v([[0.5], [1.0], [2.5], [7.25]]), "x": v([0.25, 1.0, 3.0, 8.5])}
+for op, below in [("Igamma", True), ("Igammac", False)]:
+    case(op, "", SHARES, gamma_share(below), types=["float64"], loose=4, why="the integral of the reference has a rounding for each panel")
+    case(op, "outside", {"a": v([-1.0, 2.0, 2.0, 2.0]), "x": v([1.0, -1.0, 0.0, np.inf])}, lambda a, x, below=below: np.array([np.nan, np.nan, 1 - below, below], float))
+    refused(op, "of integers", {"a": v([1], "int32"), "x": v([1], "int32")}, "int32")
+
+
+def beta_share(a, b, x):
+    """The integral over t = sin(s)**2, which has no pole."""
+    whole = lambda end: integral(lambda s: 2 * np.sin(s) ** (2 * a - 1) * np.cos(s) ** (2 * b - 1), 0, end, 400)  # noqa: E731
+    return whole(math.asin(math.sqrt(x))) / whole(math.pi / 2)
+
+
+case("Betainc", "", {"a": v([0.5, 1.0, 2.5, 6.0, 3.0]), "b": v([0.5, 3.0, 1.5, 2.0, 3.0]), "x": v([0.25, 0.5, 0.75, 0.9, 0.125])}, np.vectorize(beta_share, otypes=[np.float64]),
+     types=["float64"], loose=4, why="the integral of the reference has a rounding for each panel")
+refused("Betainc", "shapes that differ", {"a": f(3), "b": f(3), "x": f(2)}, "must have one shape")
+for dtype in ["float32", "float64"]:
+    case("NextAfter", "", {"x1": v([1.0, 0.0, 1.0, 2.0, -1.0, 3e38], dtype), "x2": v([2.0, -1.0, 1.0, 0.0, np.inf, np.inf], dtype)},
+         lambda a, b, dtype=dtype: np.nextafter(a.astype(dtype), b.astype(dtype)).astype(np.float64), dtype=dtype, small=True)

@@ -39,7 +39,8 @@ def ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     return var - lr / (1 - beta1_power) * m / (v + epsilon), m, v
 
 
-step("ApplyAdaMax", ada_max, ["var", "m", "v"], {"beta1_power": number(0.5), "lr": number(RATE), "beta1": number(0.9), "beta2": number(0.8), "epsilon": number(EPS), **GRAD})
+for op in ("ApplyAdaMax", "ApplyAdaMaxD"):
+    step(op, ada_max, ["var", "m", "v"], {"beta1_power": number(0.5), "lr": number(RATE), "beta1": number(0.9), "beta2": number(0.8), "epsilon": number(EPS), **GRAD})
 
 
 def adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
@@ -49,8 +50,14 @@ def adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 
 
 DELTA = {"lr": number(RATE), "rho": number(RHO), "epsilon": number(EPS), **GRAD}
-for op in ("ApplyAdadelta", "InplaceApplyAdadelta"):
+for op in ("ApplyAdadelta", "ApplyAdadeltaD", "InplaceApplyAdadelta"):
     step(op, adadelta, ["var", "accum", "accum_update"], DELTA)
+
+
+def amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+    m, v = mixed(m, beta1, grad), mixed(v, beta2, grad**2)
+    vhat = np.maximum(vhat, v)
+    return var - lr * np.sqrt(1 - beta2_power) / (1 - beta1_power) * m / (np.sqrt(vhat) + epsilon), m, v, vhat
 
 
 def adagrad(var, accum, lr, grad, epsilon=0.0, slots=True):
@@ -216,3 +223,7 @@ for op, how, types in [("ScatterMax", np.maximum, ("float16", "int32")), ("Scatt
 ND = {"indices": v([[3], [3]], "int32"), "updates": f(2, 3)}
 case("ScatterNdSub", "a variable", {"var": var(f(4, 3)), **ND}, lambda x, n, u: at_rows(x, n[:, 0], u, np.subtract) * 2, types=("float16", "int32"))
 case("ScatterNdSub", "not a variable", {"var": f(4, 3), **ND}, lambda x, n, u: at_rows(x, n[:, 0], u, np.subtract))
+BETAS = {"beta1_power": number(0.5), "beta2_power": number(0.25), "lr": number(RATE), "beta1": number(0.9), "beta2": number(0.8), "epsilon": number(EPS)}
+held = {key: f(4, 3, lo=0.5, hi=2) for key in ("var", "m", "v", "vhat")}
+case("ApplyAdamWithAmsgradV2", "variables", {**{key: var(fill) for key, fill in held.items()}, **BETAS, **GRAD}, lambda *a: list(amsgrad(*a)) * 2)
+case("ApplyAdamWithAmsgradV2", "not variables", {**held, **BETAS, **GRAD}, lambda *a: list(amsgrad(*a)))

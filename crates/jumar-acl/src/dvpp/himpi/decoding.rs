@@ -449,7 +449,7 @@ pub fn hi_mpi_vdec_get_frame(
     types::hi_vdec_stream,
 )> {
     let channel = find(cx, number)?;
-    let fetched = channel.shared.fetch(milliseconds)?;
+    let fetched = crate::message::polled(cx, milliseconds, channel.shared.fetch(milliseconds))?;
     let supplement = types::hi_vdec_supplement_info {
         r#type: channel.attributes.r#type,
         ..types::hi_vdec_supplement_info::ZERO

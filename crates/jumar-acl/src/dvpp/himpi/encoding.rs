@@ -466,11 +466,12 @@ pub fn hi_mpi_venc_get_stream(
     let shared = (&channel.shared.state, &channel.shared.changed);
     let found = wait_until(&channel.stream, shared, until, State::take);
     let Some(coded) = found else {
-        return Err(Error::new(
+        let nothing = Error::new(
             ErrorKind::QueueEmpty,
             format!("encoding channel {number} has no stream after {milliseconds} ms"),
         )
-        .fix("Send a frame first, or call again later; -1 waits without limit."));
+        .fix("Send a frame first, or call again later; -1 waits without limit.");
+        return crate::message::polled(cx, milliseconds, Err(nothing));
     };
     // A thread that waits for space may continue.
     channel.shared.changed.notify_all();

@@ -106,7 +106,7 @@ pub fn hi_mpi_pngd_get_image_data(
     milliseconds: i32,
 ) -> Result<(types::hi_pic_info, types::hi_img_stream)> {
     let shared = &find(cx, number)?.shared;
-    let fetched = shared.fetch(milliseconds)?;
+    let fetched = crate::message::polled(cx, milliseconds, shared.fetch(milliseconds))?;
     // There is no call that releases an image.
     shared.release(fetched.number());
     let sent = fetched.stream();

@@ -238,7 +238,7 @@ pub fn acltdtSendTensor(cx: &Cx<'_>, handle: Raw, dataset: Raw, timeout: i32) ->
         data,
         user: Vec::new(),
     };
-    channel.queue.put(message, limit)
+    crate::message::polled(cx, timeout, channel.queue.put(message, limit))
 }
 
 pub fn acltdtReceiveTensor(cx: &Cx<'_>, handle: Raw, dataset: Raw, timeout: i32) -> Result<()> {
@@ -257,7 +257,7 @@ pub fn acltdtReceiveTensor(cx: &Cx<'_>, handle: Raw, dataset: Raw, timeout: i32)
     if channel.kind == Kind::HasCapacity && cx.context().is_err() {
         crate::context::aclrtCreateContext(cx, channel.device as i32)?;
     }
-    let message = channel.queue.take(limit)?;
+    let message = crate::message::polled(cx, timeout, channel.queue.take(limit))?;
     let parts = wire::unpack(&message.data)?;
     item::fill(cx, dataset, &message.data, parts).inspect_err(|_| channel.queue.put_back(message))
 }

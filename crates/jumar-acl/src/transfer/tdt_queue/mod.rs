@@ -405,7 +405,7 @@ pub fn acltdtEnqueueData(
         data: data.to_vec(),
         user: user.unwrap_or_default().to_vec(),
     };
-    find(cx, queue)?.put(message, limit)?;
+    crate::message::polled(cx, timeout, find(cx, queue)?.put(message, limit))?;
     flow(cx);
     failure(cx)
 }
@@ -440,7 +440,8 @@ pub fn dequeue_data(
                 data.bytes()
             ),
         )
-    })?;
+    });
+    let message = crate::message::polled(cx, timeout, message)?;
     let user_size = message.user.len().min(user.bytes());
     let written = runtime
         .write(data, &message.data, &cx.caller())

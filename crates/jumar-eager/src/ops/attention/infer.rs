@@ -236,9 +236,9 @@ fn layouts(cx: &Cx<'_>) -> Result<(Layout, Layout), Refusal> {
     let name = cx.text("inputLayout")?;
     let (input, output) = name.split_once('_').unwrap_or((name, name));
     match (Layout::named(input), Layout::named(output)) {
-        (Some(input), Some(output)) if input.is_joined() == output.is_joined() => Ok((input, output)),
+        (Some(input), Some(output)) if input.is_joined() == output.is_joined() && input != Layout::Nbsd => Ok((input, output)),
         _ => Err(cx.invalid(format_args!(
-            "inputLayout is {name:?}; expected BSH, BSND, BNSD, TND, NTD, or two of them with an underscore between them"
+            "inputLayout is {name:?}; expected BSH, BSND, BNSD, TND, NTD, or two of them with an underscore between them, of which the second may be NBSD"
         ))),
     }
 }
@@ -464,7 +464,7 @@ fn plan(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
             }
         }
     }
-    let extra = extra(cx, layout, &query, &keys, cache.is_some())?;
+    let extra = extra(cx, layout, &query, &keys, cache.as_ref())?;
     let value_width = values[0].dims()[3];
     let target = Target::new(
         cx,
@@ -520,7 +520,7 @@ fn extra(
     layout: Layout,
     query: &View,
     keys: &[View],
-    paged: bool,
+    cache: Option<&Cache>,
 ) -> Result<Option<(View, View)>, Refusal> {
     let (of_query, of_keys) = match (
         given(cx, "queryRopeOptional")?,
@@ -538,8 +538,14 @@ fn extra(
             )));
         }
     };
-    if paged {
-        return Err(cx.unsupported("keyRopeOptional in pages is not supported"));
+    if let Some(cache) = cache {
+        return extra_in_pages(
+            cx,
+            (layout, query, &keys[0]),
+            (of_query, of_keys),
+            cache.size,
+        )
+        .map(Some);
     }
     // One tensor belongs to all keys of a list, and is as long as the longest.
     let longest = keys.iter().map(|key| key.dims()[2]).max().unwrap_or(0);
@@ -562,6 +568,39 @@ fn extra(
         },
     ];
     layout.further(cx, query.dtype(), both).map(Some)
+}
+
+/// As [`extra`], where keys and their positions are in the same pages.
+fn extra_in_pages(
+    cx: &mut Cx<'_>,
+    (layout, query, key): (Layout, &View, &View),
+    (of_query, of_keys): (View, View),
+    size: usize,
+) -> Result<(View, View), Refusal> {
+    for view in [of_query, of_keys] {
+        cx.check_dtype(&view, query.dtype())?;
+    }
+    let of_query = layout.view(cx, of_query, query.dims()[1])?;
+    let of_keys = paged(cx, of_keys, key.dims()[1], size)?;
+    if of_query.dims()[..3] != query.dims()[..3] {
+        return Err(cx.invalid(format_args!(
+            "queryRopeOptional has a batch of {}, {} heads and the length {}; it must have those of query, {:?}",
+            of_query.dims()[0],
+            of_query.dims()[1],
+            of_query.dims()[2],
+            &query.dims()[..3]
+        )));
+    }
+    if of_keys.dims()[0] != key.dims()[0] || of_keys.dims()[3] != of_query.dims()[3] {
+        return Err(cx.invalid(format_args!(
+            "keyRopeOptional has {} pages of {} entries for each row; key has {} pages, and queryRopeOptional {} entries",
+            of_keys.dims()[0],
+            of_keys.dims()[3],
+            key.dims()[0],
+            of_query.dims()[3]
+        )));
+    }
+    Ok((of_query, of_keys))
 }
 
 /// Reads the mask. The one of a single row names columns alone.

@@ -13,6 +13,8 @@ pub(super) enum Layout {
     Sbh,
     Bsnd,
     Bnsd,
+    /// Results alone.
+    Nbsd,
     Tnd,
     Ntd,
 }
@@ -71,6 +73,7 @@ impl Layout {
             Layout::Sbh => "SBH",
             Layout::Bsnd => "BSND",
             Layout::Bnsd => "BNSD",
+            Layout::Nbsd => "NBSD",
             Layout::Tnd => "TND",
             Layout::Ntd => "NTD",
         }
@@ -82,6 +85,7 @@ impl Layout {
             "SBH" => Some(Layout::Sbh),
             "BSND" => Some(Layout::Bsnd),
             "BNSD" => Some(Layout::Bnsd),
+            "NBSD" => Some(Layout::Nbsd),
             "TND" => Some(Layout::Tnd),
             "NTD" => Some(Layout::Ntd),
             _ => None,
@@ -101,6 +105,7 @@ impl Layout {
         };
         let found = match (self, view.dims()) {
             (Layout::Bnsd, &[_, own, _, _]) if own == heads => Some(view),
+            (Layout::Nbsd, &[own, _, _, _]) if own == heads => Some(view.transpose(0, 1)),
             (Layout::Bsnd, &[_, _, own, _]) if own == heads => Some(view.transpose(1, 2)),
             (Layout::Tnd, &[_, own, _]) if own == heads => Some(view.transpose(0, 1).unsqueeze(0)),
             (Layout::Ntd, &[own, _, _]) if own == heads => Some(view.unsqueeze(0)),
@@ -134,6 +139,7 @@ impl Layout {
     pub fn heads(self, view: &View) -> Option<usize> {
         match (self, view.dims()) {
             (Layout::Bnsd, &[_, heads, _, _])
+            | (Layout::Nbsd, &[heads, _, _, _])
             | (Layout::Bsnd, &[_, _, heads, _])
             | (Layout::Tnd, &[_, heads, _])
             | (Layout::Ntd, &[heads, _, _]) => Some(heads),
@@ -148,6 +154,7 @@ impl Layout {
             Layout::Sbh => vec![length, batch, heads * width],
             Layout::Bsnd => vec![batch, length, heads, width],
             Layout::Bnsd => vec![batch, heads, length, width],
+            Layout::Nbsd => vec![heads, batch, length, width],
             Layout::Tnd => vec![length, heads, width],
             Layout::Ntd => vec![heads, length, width],
         }
