@@ -180,8 +180,8 @@ impl<'a> PrepareCx<'a> {
     /// Returns the context of the same node with float32 instead of 16-bit types.
     pub(crate) fn in_float32(&self) -> PrepareCx<'a> {
         let wide = |(dtype, layout): &(DataType, Layout)| match dtype {
-            DataType::Float16 | DataType::BFloat16 => (DataType::Float32, layout.clone()),
-            _ => (*dtype, layout.clone()),
+            DataType::Float16 | DataType::BFloat16 => (DataType::Float32, *layout),
+            _ => (*dtype, *layout),
         };
         PrepareCx {
             infer: self.infer,

@@ -116,7 +116,7 @@ pub(crate) fn widen(graph: &mut Graph) -> Result<WidenedValues> {
     }
     for index in 0..pass.graph.outputs.len() {
         let id = pass.graph.outputs[index].value;
-        pass.graph.outputs[index].value = pass.to_low(id)?;
+        pass.graph.outputs[index].value = pass.lower(id)?;
     }
     let held = WidenedValues(pass.held);
     pass.graph.nodes = pass.nodes;
@@ -170,7 +170,7 @@ impl Pass<'_> {
     }
 
     /// Returns a value as the model has it.
-    fn to_low(&mut self, id: ValueId) -> Result<ValueId> {
+    fn lower(&mut self, id: ValueId) -> Result<ValueId> {
         // What has no type of its own any more was changed in place.
         let changed = self.wide.get(&id) == Some(&id);
         let Some(&dtype) = self.held.get(&id).filter(|_| changed) else {
@@ -198,7 +198,7 @@ impl Pass<'_> {
         }
         let mut node = node;
         for input in node.inputs.iter_mut().flatten() {
-            *input = self.to_low(*input)?;
+            *input = self.lower(*input)?;
         }
         self.nodes.push(node);
         Ok(())

@@ -216,8 +216,8 @@ impl<W: Working> Halves<'_, W> {
                 let y = c[lane] * sine + d[lane] * cosine;
                 c[lane] = a[lane] - x;
                 d[lane] = b[lane] - y;
-                a[lane] = a[lane] + x;
-                b[lane] = b[lane] + y;
+                a[lane] += x;
+                b[lane] += y;
             }
             self.re.set_group(one, a);
             self.im.set_group(one, b);
