@@ -352,6 +352,9 @@ def test_operators_use_no_more_vector_instructions_than_they_may(level, kernels)
     done = jumar("run", "--instructions", level, "--", JUMAR, "info")
     products = re.search(r"^products: bfloat16 by (\w+), bytes by (\w+);", done.stdout, re.MULTILINE)
     assert products and set(products.groups()) <= kernels, done.stdout
+    for command in ["info", "doctor"]:
+        done = jumar("run", "--instructions", level, "--", JUMAR, command)
+        assert re.search(rf"instructions:? +{level}\b", done.stdout), done.stdout
 
 
 def test_the_doctor_says_what_would_be_loaded_and_why(program, tmp_path):

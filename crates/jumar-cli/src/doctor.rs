@@ -430,6 +430,13 @@ fn is_of_jumar(folder: &Path) -> bool {
 }
 
 fn check_machine(report: &mut Report) {
+    match jumar::Settings::from_environment() {
+        Ok(settings) => report.ok(
+            "instructions",
+            jumar::config::instructions(settings.instructions),
+        ),
+        Err(error) => report.problem("settings", error.to_string()),
+    }
     let cards = fs::read_dir("/dev").map_or(0, |entries| {
         let is_card = |name: &str| {
             name.strip_prefix("davinci")

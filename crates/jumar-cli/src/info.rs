@@ -25,6 +25,10 @@ pub fn run() -> Result<ExitCode> {
     if devices.is_empty() {
         println!("ASCEND_RT_VISIBLE_DEVICES hides every device");
     }
+    println!(
+        "instructions: {}",
+        jumar::config::instructions(settings.instructions)
+    );
     println!("products: {}", jumar::config::products());
     println!("profiles: {}", jumar::config::profile_names().join(", "));
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,9 @@ use jumar_ops::{Attrs, Tensor, TensorType, UNKNOWN, Workers, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{bf16_int8, clean, fold, fuse, layout, recurrent, sequences, transformer};
+use crate::passes::{
+    bf16_int8, clean, fold, fuse, layout, recurrent, sequences, sixteen_bits, transformer,
+};
 use crate::{
     Description, Executable, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port,
     Result, ValueId, Weights, aipp, gears,
@@ -327,14 +329,17 @@ pub fn compile_to_run(mut graph: Graph, options: &BuildOptions) -> Result<(Model
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
+    let widened = sixteen_bits::widen(&mut graph)?;
     sequences::compute_as_images(&mut graph)?;
     fuse::fuse_convolutions(&mut graph);
     transformer::fuse(&mut graph);
     recurrent::pack(&mut graph);
+    sixteen_bits::round(&mut graph, &widened)?;
     layout::block_images(&mut graph)?;
     if options.products == Products::BFloat16 {
         bf16_int8::lower_product_precision(&mut graph);
     }
+    sixteen_bits::join_rounding(&mut graph);
     clean::remove_dead(&mut graph);
     clean::renumber(&mut graph);
     if !options.name.is_empty() {

@@ -235,6 +235,14 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Returns the memory of a call inside this one, whose arena is this one's scratch memory.
+    pub(crate) fn inside_scratch(&self) -> Memory<'a> {
+        Memory {
+            arena: self.scratch,
+            ..*self.memory
+        }
+    }
+
     /// Returns all of the scratch memory.
     pub fn scratch_memory(&self) -> Region<'a> {
         self.scratch

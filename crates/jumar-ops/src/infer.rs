@@ -177,6 +177,23 @@ impl<'a> PrepareCx<'a> {
         }
     }
 
+    /// Returns the context of the same node with float32 instead of 16-bit types.
+    pub(crate) fn in_float32(&self) -> PrepareCx<'a> {
+        let wide = |(dtype, layout): &(DataType, Layout)| match dtype {
+            DataType::Float16 | DataType::BFloat16 => (DataType::Float32, *layout),
+            _ => (*dtype, *layout),
+        };
+        PrepareCx {
+            infer: self.infer,
+            inputs: self
+                .inputs
+                .iter()
+                .map(|input| input.as_ref().map(wide))
+                .collect(),
+            outputs: self.outputs.iter().map(wide).collect(),
+        }
+    }
+
     pub(crate) fn attrs(&self) -> AttrReader<'a> {
         self.infer.attrs
     }

@@ -261,6 +261,25 @@ pub(crate) fn instructions_of(text: &str) -> std::result::Result<Instructions, S
         .ok_or_else(|| "portable, avx2 or avx512".to_owned())
 }
 
+/// Returns one line that names the vector instructions of operators: those in use under a limit, and the most that the processor has, where
+/// that is more.
+pub fn instructions(limit: Option<Instructions>) -> String {
+    let name = |level: Instructions| {
+        let known = INSTRUCTIONS.iter().find(|(_, known)| *known == level);
+        known.map_or("portable", |(name, _)| name)
+    };
+    let most = Instructions::of_processor();
+    let used = limit.map_or(most, |limit| limit.min(most));
+    match used == most {
+        true => format!("{}, the most that this processor has", name(used)),
+        false => format!(
+            "{} by JUMAR_INSTRUCTIONS; this processor has {}",
+            name(used),
+            name(most)
+        ),
+    }
+}
+
 /// Returns one line that names the kernels for bfloat16 and int8 products on this machine, once a runtime exists.
 pub fn products() -> String {
     use jumar_model::processor::{Answer, answered, engines};

@@ -92,7 +92,7 @@ pub const READ: &[Var] = &[
         flag: Some("instructions"),
         values: "portable, avx2, avx512",
         default: "the most that the processor has",
-        meaning: "The most vector instructions that operators may use. Results then do not depend on which more the processor has; the matrix unit belongs to `avx512`.",
+        meaning: "The most vector instructions that operators may use. Results then do not depend on which more the processor has; the matrix unit belongs to `avx512`. `jumar info` and `jumar doctor` show the level in use and what the processor has.",
     },
     Var {
         name: "JUMAR_SUMMARY",

@@ -212,14 +212,26 @@ pub fn run(options: &Options) -> Result<()> {
     if !problems.is_empty() {
         println!("\nthe pages stay as they are: the table is incomplete");
     } else if !options.no_page && !options.quick {
-        pages::write(options.what, &lines)?;
-        println!(
-            "\nwritten into {} and {}",
-            pages::page(options.what).display(),
-            pages::HEADLINE_PAGE
-        );
+        let page = pages::write(options.what, &level(&tree)?, &lines)?;
+        println!("\nwritten into {}", page.display());
     }
     Ok(())
+}
+
+/// Asks the install tree which level of vector instructions operators use in this environment.
+fn level(tree: &Path) -> Result<String> {
+    let output = Command::new(tree.join("bin/jumar"))
+        .arg("info")
+        .stdin(Stdio::null())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let level = text
+        .lines()
+        .find_map(|line| line.strip_prefix("instructions: "))
+        .and_then(|line| line.split([',', ' ']).next());
+    Ok(level
+        .context("`jumar info` names no instructions")?
+        .to_owned())
 }
 
 /// What was measured, and why it is not all.
@@ -344,7 +356,9 @@ fn images(tree: &Path) -> Result<Figures> {
 fn models(tree: &Path, name: &str, extra: &[String]) -> Result<Figures> {
     let python = python_env::ensure_bench(&log("venv-bench"))?;
     let mut command = python_program(tree, &python, "models", extra);
-    command.env("JUMAR_BENCH_PARTS", target().join("bench").join(name));
+    // Parts of one table are of one level.
+    let parts = target().join("bench").join(name).join(level(tree)?);
+    command.env("JUMAR_BENCH_PARTS", parts);
     measure(&mut command, name, MODELS_LIMIT)
 }
 

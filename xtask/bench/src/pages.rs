@@ -113,23 +113,67 @@ pub(super) fn page(suite: Suite) -> PathBuf {
     Path::new(FOLDER).join(format!("{}.md", suite.name()))
 }
 
-/// Replaces the table on the suite's page, and the headline.
+/// Replaces the table on the suite's page for this processor and its level of instructions, and the headline if that page is the suite's
+/// first one. A table of another processor stays: this one's goes to a page of its own, which is created. Returns the page.
 ///
 /// # Errors
 /// A page cannot be read or written, or has no marks for the table.
-pub(super) fn write(suite: Suite, lines: &[Line]) -> Result<()> {
+pub(super) fn write(suite: Suite, level: &str, lines: &[Line]) -> Result<PathBuf> {
     let root = crate::root();
+    let own = processor(level);
     let mut part = format!(
-        "Measured on {} on {}.\n\n{}",
+        "Measured on {own}, {} on {}.\n\n{}",
         machine(),
         today()?,
         markdown(lines)
     );
-    if matches!(suite, Suite::Models) && root.join(FOLDER).join(IMAGE).exists() {
-        part += &format!("\n![Share of each operator in a model's time]({IMAGE})\n");
+    let first = page(suite);
+    let text = read(&root.join(&first))?;
+    if owner(&text).is_none_or(|owner| owner == own) {
+        if matches!(suite, Suite::Models) && root.join(FOLDER).join(IMAGE).exists() {
+            part += &format!("\n![Share of each operator in a model's time]({IMAGE})\n");
+        }
+        replace(&root.join(&first), suite.name(), &part)?;
+        replace(&root.join(HEADLINE_PAGE), "headline", &headline(root)?)?;
+        return Ok(first);
     }
-    replace(&root.join(page(suite)), suite.name(), &part)?;
-    replace(&root.join(HEADLINE_PAGE), "headline", &headline(root)?)
+    let further = further_page(suite, &own);
+    let path = root.join(&further);
+    if !path.exists() {
+        fs::write(&path, empty_page(suite, &own)).with_context(|| path.display().to_string())?;
+    }
+    replace(&path, suite.name(), &part)?;
+    Ok(further)
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// Finds the processor whose table a page holds, with its level.
+fn owner(page: &str) -> Option<&str> {
+    let measured = page
+        .lines()
+        .find_map(|line| line.strip_prefix("Measured on "))?;
+    measured.split_once(", ").map(|(owner, _)| owner)
+}
+
+/// Returns the page of a suite for a processor that is not that of the first page.
+fn further_page(suite: Suite, owner: &str) -> PathBuf {
+    let words: Vec<String> = owner
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty() && *word != "with")
+        .map(str::to_ascii_lowercase)
+        .collect();
+    Path::new(FOLDER).join(format!("{}-{}.md", suite.name(), words.join("-")))
+}
+
+fn empty_page(suite: Suite, owner: &str) -> String {
+    let name = suite.name();
+    format!(
+        "# Benchmark: {name}, {owner}\n\nAs [{name}]({name}.md), which explains the rows, on another processor or level of instructions.\n\n\
+         <!-- {name}: begin -->\n<!-- {name}: end -->\n"
+    )
 }
 
 fn replace(path: &Path, name: &str, part: &str) -> Result<()> {
@@ -185,8 +229,8 @@ fn markdown(lines: &[Line]) -> String {
     text
 }
 
-/// Describes the machine: processor, cores, kernel.
-fn machine() -> String {
+/// Names the processor, and the level of instructions that was measured.
+fn processor(level: &str) -> String {
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu
         .lines()
@@ -196,6 +240,13 @@ fn machine() -> String {
                 .map(|(_, name)| name.trim())
         })
         .unwrap_or(std::env::consts::ARCH);
+    // Commas separate the processor from the rest of the line.
+    format!("{} with {level}", model.replace(',', ""))
+}
+
+/// Describes the machine: cores, kernel.
+fn machine() -> String {
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let virtual_machine = if cpu.contains(" hypervisor") {
         ", virtual machine"
     } else {
@@ -203,10 +254,7 @@ fn machine() -> String {
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!(
-        "{model}, {cores} cores{virtual_machine}, Linux {}",
-        kernel.trim()
-    )
+    format!("{cores} cores{virtual_machine}, Linux {}", kernel.trim())
 }
 
 fn today() -> Result<String> {
@@ -228,6 +276,20 @@ mod tests {
         assert_eq!(new, "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n");
         assert_eq!(replaced(&new, "x", "new\n").unwrap(), new);
         assert!(replaced(page, "y", "").is_err());
+    }
+
+    #[test]
+    fn a_table_belongs_to_a_processor_and_its_level() {
+        let page = "a\nMeasured on AMD EPYC with avx512, 2 cores, Linux 6 on 2026-11-28.\n";
+        assert_eq!(owner(page), Some("AMD EPYC with avx512"));
+        assert_eq!(owner("a\n"), None);
+        let further = further_page(Suite::Models, "AMD EPYC with avx2");
+        assert_eq!(
+            further.to_str(),
+            Some("docs/benchmarks/models-amd-epyc-avx2.md")
+        );
+        let empty = empty_page(Suite::Models, "AMD EPYC with avx2");
+        assert!(replaced(&empty, "models", "x\n").is_ok());
     }
 
     #[test]

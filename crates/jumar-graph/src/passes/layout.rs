@@ -33,6 +33,7 @@ pub(super) const ELEMENTWISE: &[&str] = &[
     "Softplus",
     "Abs",
     "Neg",
+    "jumar.RoundTo16Bits",
 ];
 
 /// Functions of two images.

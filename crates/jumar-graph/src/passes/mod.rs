@@ -7,4 +7,5 @@ pub(crate) mod fuse;
 pub(crate) mod layout;
 pub(crate) mod recurrent;
 pub(crate) mod sequences;
+pub(crate) mod sixteen_bits;
 pub(crate) mod transformer;

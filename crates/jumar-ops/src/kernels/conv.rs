@@ -5,6 +5,7 @@
 
 use super::blocked::{self, InPlanes};
 use super::number::{Number, for_dtype};
+use super::widened::widened;
 use super::window::{FixedWindow, Format, Window};
 use crate::simd::{self, Epilogue, PANEL, Segment, Start};
 use crate::view::{Row, RowMut};
@@ -103,8 +104,16 @@ impl Shape {
     }
 }
 
-/// Makes the kernel of a convolution.
+/// Makes the kernel of a convolution; of 16-bit types in float32.
 pub(crate) fn prepare(
+    cx: &PrepareCx<'_>,
+    inputs: Inputs,
+    clamp: Option<(f32, f32)>,
+) -> Result<Box<dyn Kernel>, OpError> {
+    widened(cx, |cx| prepare_as_given(cx, inputs, clamp))
+}
+
+fn prepare_as_given(
     cx: &PrepareCx<'_>,
     inputs: Inputs,
     clamp: Option<(f32, f32)>,
@@ -161,7 +170,7 @@ pub(crate) fn prepare(
     }
     for_dtype!(
         dtype,
-        [Float32 => f32, Float64 => f64, Float16 => crate::view::F16, BFloat16 => crate::view::BF16],
+        [Float32 => f32, Float64 => f64],
         T => Ok(Box::new(ByRows::<T> { shape, types: std::marker::PhantomData }) as Box<dyn Kernel>)
     )
 }

@@ -5,6 +5,7 @@
 
 use super::generic::Working;
 use crate::OpError;
+use crate::simd::wide::{Work, wide};
 use crate::view::{Block, RowMut};
 
 /// What a transform of one length needs to know.
@@ -12,8 +13,8 @@ pub(crate) struct Fourier {
     len: usize,
     /// The power of two that is computed with.
     size: usize,
-    /// `exp(-2 pi i k / size)` for the first half.
-    turns: Vec<(f64, f64)>,
+    /// `exp(-pi i k / half)` for `k < half`, real and imaginary parts: one after the other for each half of 4, 8, ... elements.
+    turns: [Vec<f64>; 2],
     /// `exp(-pi i k^2 / len)`; empty for powers of two.
     chirp: Vec<(f64, f64)>,
     /// The transform of what the chirp is convolved with.
@@ -33,9 +34,16 @@ impl Fourier {
             )));
         }
         let turn = |part: f64| (part.cos(), -part.sin());
-        let turns = (0..size / 2)
-            .map(|k| turn(2.0 * std::f64::consts::PI * k as f64 / size as f64))
-            .collect();
+        let mut turns = [Vec::with_capacity(size), Vec::with_capacity(size)];
+        let mut half = FIRST;
+        while half < size {
+            for k in 0..half {
+                let (c, s) = turn(std::f64::consts::PI * k as f64 / half as f64);
+                turns[0].push(c);
+                turns[1].push(s);
+            }
+            half *= 2;
+        }
         let mut fourier = Fourier {
             len,
             size,
@@ -123,26 +131,98 @@ impl Fourier {
                 }
             }
         }
-        let mut half = 1;
-        while half < size {
-            let step = size / (2 * half);
-            for start in (0..size).step_by(2 * half) {
-                for at in 0..half {
-                    let (c, s) = self.turns[at * step];
-                    let (c, s) = (W::of(c), W::of(s));
-                    let (one, two) = (start + at, start + at + half);
-                    let (x, y) = (
-                        re.get(two) * c - im.get(two) * s,
-                        re.get(two) * s + im.get(two) * c,
-                    );
-                    let (a, b) = (re.get(one), im.get(one));
-                    re.set(one, a + x);
-                    im.set(one, b + y);
-                    re.set(two, a - x);
-                    im.set(two, b - y);
+        wide(Halves {
+            turns: &self.turns,
+            re,
+            im,
+            size,
+        });
+    }
+}
+
+/// Elements of the halves from which on they are joined by vectors; shorter ones are joined four at a time.
+const FIRST: usize = 4;
+/// Elements that are joined at a time.
+const GROUP: usize = 8;
+
+/// Joins transforms of halves, whose elements lie in the order of their reversed bits.
+struct Halves<'a, W> {
+    turns: &'a [Vec<f64>; 2],
+    re: RowMut<'a, W>,
+    im: RowMut<'a, W>,
+    size: usize,
+}
+
+impl<W: Working> Work for Halves<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        match self.size {
+            0 | 1 => return,
+            2 => {
+                for row in [self.re, self.im] {
+                    let [a, b] = row.as_row().group::<2>(0);
+                    row.set_group(0, [a + b, a - b]);
+                }
+                return;
+            }
+            _ => self.fours(),
+        }
+        let (mut half, mut begin) = (FIRST, 0);
+        while half < self.size {
+            let of_half = |part: usize| &self.turns[part][begin..begin + half];
+            let (cosines, sines) = (of_half(0), of_half(1));
+            for start in (0..self.size).step_by(2 * half) {
+                if half < GROUP {
+                    self.join::<FIRST>(start, half, cosines, sines);
+                } else {
+                    self.join::<GROUP>(start, half, cosines, sines);
                 }
             }
+            begin += half;
             half *= 2;
+        }
+    }
+}
+
+impl<W: Working> Halves<'_, W> {
+    /// Transforms each four elements.
+    #[inline(always)]
+    fn fours(&self) {
+        for at in (0..self.size).step_by(4) {
+            let [a, b, c, d] = self.re.as_row().group::<4>(at);
+            let [e, f, g, h] = self.im.as_row().group::<4>(at);
+            let (p, q, r, s) = (a + b, a - b, c + d, c - d);
+            let (t, u, v, w) = (e + f, e - f, g + h, g - h);
+            self.re.set_group(at, [p + r, q + w, p - r, q - w]);
+            self.im.set_group(at, [t + v, u - s, t - v, u + s]);
+        }
+    }
+
+    /// Joins two halves, N elements at a time.
+    #[inline(always)]
+    fn join<const N: usize>(&self, start: usize, half: usize, cosines: &[f64], sines: &[f64]) {
+        let (cosines, _) = cosines.as_chunks::<N>();
+        let (sines, _) = sines.as_chunks::<N>();
+        for (at, (cosines, sines)) in cosines.iter().zip(sines).enumerate() {
+            let (one, two) = (start + at * N, start + at * N + half);
+            let (re, im) = (self.re.as_row(), self.im.as_row());
+            let (mut a, mut b) = (re.group::<N>(one), im.group::<N>(one));
+            let (mut c, mut d) = (re.group::<N>(two), im.group::<N>(two));
+            for lane in 0..N {
+                let (cosine, sine) = (W::of(cosines[lane]), W::of(sines[lane]));
+                let x = c[lane] * cosine - d[lane] * sine;
+                let y = c[lane] * sine + d[lane] * cosine;
+                c[lane] = a[lane] - x;
+                d[lane] = b[lane] - y;
+                a[lane] += x;
+                b[lane] += y;
+            }
+            self.re.set_group(one, a);
+            self.im.set_group(one, b);
+            self.re.set_group(two, c);
+            self.im.set_group(two, d);
         }
     }
 }

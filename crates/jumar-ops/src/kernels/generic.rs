@@ -12,6 +12,7 @@ use jumar_types::dtype::DataType;
 use super::compute_types::Float;
 use super::matmul;
 use super::number::for_dtype;
+use crate::simd::convert::{self, LowPrecision};
 use crate::simd::math::Fast;
 use crate::view::{BF16, Bool8, Element, F16, Row, RowMut};
 use crate::{Call, Kernel, OpError, PrepareCx};
@@ -38,6 +39,12 @@ pub(crate) trait Working:
     fn abs(self) -> Self;
     fn powf(self, power: Self) -> Self;
     fn floor(self) -> Self;
+
+    /// Reads numbers of 16 bits.
+    fn widen_row<T: LowPrecision + Convert>(from: Row<'_, T>, to: RowMut<'_, Self>);
+
+    /// Writes numbers of 16 bits.
+    fn round_row<T: LowPrecision + Convert>(from: Row<'_, Self>, to: RowMut<'_, T>);
 
     /// Multiplies matrices; see [`Product`].
     fn product(
@@ -128,10 +135,21 @@ impl WideMath for f64 {
     }
 }
 
+/// Converts one number at a time.
+fn widen_each<T: Convert>(from: Row<'_, T>, to: RowMut<'_, f64>) {
+    to.map1_each(from, T::raise);
+}
+
+/// Converts one number at a time.
+fn round_each<T: Convert>(from: Row<'_, f64>, to: RowMut<'_, T>) {
+    to.map1_each(from, T::lower);
+}
+
 macro_rules! working {
-    ($($type:ident, $product:expr, $packed_len:expr, $pack:expr, $packed_product:expr;)*) => {$(
+    ($($type:ident, $widen:expr, $round:expr, $product:expr, $packed_len:expr, $pack:expr, $packed_product:expr;)*) => {$(
         impl Working for $type {
             const LOWEST: $type = $type::NEG_INFINITY;
+            #[inline(always)]
             fn of(value: f64) -> $type { value as $type }
             fn f64(self) -> f64 { f64::from(self) }
             fn exp(self) -> $type { $type::exp(self) }
@@ -141,6 +159,14 @@ macro_rules! working {
             fn abs(self) -> $type { $type::abs(self) }
             fn powf(self, power: $type) -> $type { $type::powf(self, power) }
             fn floor(self) -> $type { $type::floor(self) }
+
+            fn widen_row<T: LowPrecision + Convert>(from: Row<'_, T>, to: RowMut<'_, $type>) {
+                $widen(from, to);
+            }
+
+            fn round_row<T: LowPrecision + Convert>(from: Row<'_, $type>, to: RowMut<'_, T>) {
+                $round(from, to);
+            }
 
             fn product(
                 product: &Product,
@@ -174,8 +200,8 @@ macro_rules! working {
 }
 
 working! {
-    f32, matmul::product32, matmul::packed_len32, matmul::pack32, matmul::packed_product32;
-    f64, matmul::product64, matmul::packed_len64, matmul::pack64, matmul::packed_product64;
+    f32, convert::widen, convert::round, matmul::product32, matmul::packed_len32, matmul::pack32, matmul::packed_product32;
+    f64, widen_each, round_each, matmul::product64, matmul::packed_len64, matmul::pack64, matmul::packed_product64;
 }
 
 /// A matrix product `C = A * B`, or `C += A * B`. `a`: `m` rows of `k`, `lda` apart. `b`: `k` rows of `n`, `ldb`
@@ -460,7 +486,7 @@ macro_rules! for_any {
         for_dtype!(
             $dtype,
             [
-                Float32 => f32, Float64 => f64, Float16 => F16, BFloat16 => BF16, Bool => Bool8,
+                Float32 => f32, Float64 => f64, Bool => Bool8,
                 Int8 => i8, Int16 => i16, Int32 => i32, Int64 => i64,
                 UInt8 => u8, UInt16 => u16, UInt32 => u32, UInt64 => u64,
             ],
@@ -470,7 +496,7 @@ macro_rules! for_any {
 }
 
 /// The way between an element type and float64.
-trait Convert: Element {
+pub(crate) trait Convert: Element {
     fn raise(self) -> f64;
     fn lower(value: f64) -> Self;
 }
@@ -515,10 +541,15 @@ pub(crate) fn load<W: Working>(
     let dtype = call
         .input_dtype(index)
         .ok_or_else(|| OpError::internal(format!("input {index} is not there")))?;
-    for_any!(dtype, T => {
-        to.map1_each(call.input::<T>(index)?.flat(), |x: T| W::of(x.raise()));
-        Ok(())
-    })
+    match dtype {
+        DataType::Float16 => W::widen_row(call.input::<F16>(index)?.flat(), to),
+        DataType::BFloat16 => W::widen_row(call.input::<BF16>(index)?.flat(), to),
+        _ => for_any!(dtype, T => {
+            to.map1_each(call.input::<T>(index)?.flat(), |x: T| W::of(x.raise()));
+            Ok::<_, OpError>(())
+        })?,
+    }
+    Ok(())
 }
 
 /// Writes numbers of the working type as an output's own; integers are cut towards zero.
@@ -528,10 +559,15 @@ fn store<W: Working>(
     dtype: DataType,
     from: Row<'_, W>,
 ) -> Result<(), OpError> {
-    for_any!(dtype, T => {
-        call.output::<T>(index)?.flat().map1_each(from, |x: W| T::lower(x.f64()));
-        Ok(())
-    })
+    match dtype {
+        DataType::Float16 => W::round_row(from, call.output::<F16>(index)?.flat()),
+        DataType::BFloat16 => W::round_row(from, call.output::<BF16>(index)?.flat()),
+        _ => for_any!(dtype, T => {
+            call.output::<T>(index)?.flat().map1_each(from, |x: W| T::lower(x.f64()));
+            Ok::<_, OpError>(())
+        })?,
+    }
+    Ok(())
 }
 
 impl<A: Algorithm, W: Working> Kernel for GenericKernel<A, W> {

@@ -2,12 +2,15 @@
 
 use jumar_types::dtype::DataType;
 
+use super::blocked::rounding_of;
 use super::compute_types::Float;
 use crate::derived::{Derivation, GRAIN};
+use crate::simd::blocked::Rounding;
+use crate::simd::convert::round_to;
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
 use crate::simd::{self, Epilogue, PANEL, Start};
-use crate::view::{Row, RowMut, View};
+use crate::view::{BF16, F16, Row, RowMut, View};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType, Workers};
 
 /// Rows of the packed matrix that are worked on at once: a panel of them stays in the cache next to the core.
@@ -276,6 +279,7 @@ struct Linear {
     n: usize,
     k: usize,
     activation: Activation,
+    rounding: Option<Rounding>,
 }
 
 /// Makes the kernel.
@@ -288,6 +292,9 @@ pub(crate) fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     let m = out[..out.len() - 1].iter().product();
     let activation = Activation::of(cx.attrs().str("activation")?)?;
     if cx.dtype(1)? == DataType::BFloat16 {
+        if rounding_of(cx.infer())?.is_some() {
+            return Err(OpError::unsupported("a product of bfloat16 is not rounded"));
+        }
         return Ok(Box::new(super::lowp::Linear {
             m,
             n,
@@ -300,6 +307,7 @@ pub(crate) fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
         n,
         k: cx.shape(1)?[1],
         activation,
+        rounding: rounding_of(cx.infer())?,
     }))
 }
 
@@ -313,6 +321,20 @@ struct Operands<'a> {
 }
 
 impl Linear {
+    /// Rounds what was computed last, while it is near.
+    fn round(&self, c: RowMut<'_, f32>, rows: usize, len: usize) {
+        let Some(rounding) = self.rounding else {
+            return;
+        };
+        for row in 0..rows {
+            let row = c.slice(row * self.n, len);
+            match rounding {
+                Rounding::Float16 => round_to::<F16>(row.as_row(), row),
+                Rounding::BFloat16 => round_to::<BF16>(row.as_row(), row),
+            }
+        }
+    }
+
     /// Computes some rows of some panels.
     fn part(&self, operands: &Operands<'_>, rows: (usize, usize), panels: (usize, usize)) {
         let Linear { n, k, .. } = *self;
@@ -357,6 +379,7 @@ impl Linear {
                     );
                     if last {
                         self.activation.apply(to, (count, n), len);
+                        self.round(to, count, len);
                     }
                 }
                 from += deep;

@@ -1,12 +1,15 @@
 //! Matrix products with NumPy's rules for batches and vectors.
 
+use jumar_types::dtype::DataType;
+
 use super::generic::Product;
 use super::loops::{Loops, broadcast_strides, dense_strides};
-use super::number::{Number, for_number};
+use super::number::{Number, for_dtype};
+use super::widened::LowProduct;
 use crate::infer::broadcast;
 use crate::simd::wide::{Work, wide};
 use crate::simd::{self, Epilogue, PANEL, Start};
-use crate::view::{Part, Row, RowMut, turn};
+use crate::view::{BF16, F16, Part, Row, RowMut, turn};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, UNKNOWN_RANK};
 
 /// Rows of B that are packed in one go. Fewer write the sums of a tile, and read them again, more often: with a quarter of these, a
@@ -15,7 +18,7 @@ const DEPTH: usize = 1024;
 /// Columns of B that are packed in one go: with as many rows, half of a second cache of 1 MiB.
 const COLUMNS: usize = 128;
 /// With this many rows or fewer, B is read once where it lies.
-const FEW: usize = 3;
+pub(super) const FEW: usize = 3;
 
 /// Which operands are taken transposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,14 +111,15 @@ pub(crate) fn infer(cx: &InferCx<'_>, transposed: Transposed) -> Result<Vec<Tens
     Ok(vec![TensorType { dtype, shape }])
 }
 
+/// The sizes of the products of a batch.
 #[derive(Clone)]
-struct Shape {
+pub(super) struct Shape {
     loops: Loops<3>,
-    m: usize,
-    n: usize,
-    k: usize,
-    transposed: Transposed,
-    bias: bool,
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
+    pub(super) transposed: Transposed,
+    pub(super) bias: bool,
 }
 
 /// Makes the kernel of a matrix product.
@@ -168,17 +172,25 @@ pub(crate) fn prepare(
         bias: cx.has(2),
     };
     let dtype = cx.dtype(0)?;
-    if dtype == jumar_types::dtype::DataType::Float32 {
-        return Ok(Box::new(Product32(shape)));
+    match dtype {
+        DataType::Float32 => return Ok(Box::new(Product32(shape))),
+        DataType::Float16 => return Ok(Box::new(LowProduct::<F16>::new(shape))),
+        DataType::BFloat16 => return Ok(Box::new(LowProduct::<BF16>::new(shape))),
+        _ => {}
     }
-    for_number!(dtype, T => {
-        Ok(Box::new(ProductAny::<T> { shape, types: std::marker::PhantomData }) as Box<dyn Kernel>)
-    })
+    for_dtype!(
+        dtype,
+        [
+            Float64 => f64, Int8 => i8, Int16 => i16, Int32 => i32, Int64 => i64,
+            UInt8 => u8, UInt16 => u16, UInt32 => u32, UInt64 => u64,
+        ],
+        T => Ok(Box::new(ProductAny::<T> { shape, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+    )
 }
 
 impl Shape {
     /// Describes one product of the batch, whose first matrix lies row by row.
-    fn dense(&self) -> Product {
+    pub(super) fn dense(&self) -> Product {
         let product = Product::dense(self.m, self.n, self.k);
         match self.transposed.two {
             true => product.turned(),
@@ -186,7 +198,7 @@ impl Shape {
         }
     }
 
-    fn each(&self, mut body: impl FnMut([usize; 3])) {
+    pub(super) fn each(&self, mut body: impl FnMut([usize; 3])) {
         let (count, steps) = (self.loops.row(), self.loops.steps());
         self.loops.each([0; 3], |offsets| {
             for index in 0..count {
@@ -195,6 +207,43 @@ impl Shape {
                 }));
             }
         });
+    }
+
+    /// Returns the elements of scratch memory for A turned around, and for a tile of it.
+    pub(super) fn turning(&self) -> (usize, usize) {
+        match self.transposed.one {
+            true => (self.m * self.k, TILE_ROWS * TILE_COLUMNS),
+            false => (0, 0),
+        }
+    }
+
+    /// Returns whether the sums are so short that a product takes little for each element.
+    pub(super) fn is_elementwise(&self) -> bool {
+        self.k <= FEW_TERMS
+    }
+
+    /// Writes the columns of a matrix as rows.
+    pub(super) fn turn(&self, from: Row<'_, f32>, tile: RowMut<'_, f32>, to: RowMut<'_, f32>) {
+        let Shape { m, k, .. } = *self;
+        for column in (0..m).step_by(TILE_COLUMNS) {
+            let len = TILE_COLUMNS.min(m - column);
+            for row in (0..k).step_by(TILE_ROWS) {
+                let rows = TILE_ROWS.min(k - row);
+                let part = Part {
+                    start: row * m + column,
+                    step: 1,
+                    stride: m as isize,
+                    len,
+                    rows,
+                    known: rows,
+                };
+                turn(from, part, tile, TILE_ROWS);
+                for index in 0..len {
+                    to.slice((column + index) * k + row, rows)
+                        .copy_from(tile.as_row().slice(index * TILE_ROWS, rows));
+                }
+            }
+        }
     }
 }
 
@@ -215,10 +264,7 @@ impl Product32 {
 
     /// Elements of scratch for A turned around and a tile of it, and for the panels of B.
     fn scratch(&self) -> [usize; 3] {
-        let (turned, tile) = match self.0.transposed.one {
-            true => (self.0.m * self.0.k, TILE_ROWS * TILE_COLUMNS),
-            false => (0, 0),
-        };
+        let (turned, tile) = self.0.turning();
         [
             turned,
             tile,
@@ -228,30 +274,6 @@ impl Product32 {
                 self.depth() * self.columns()
             },
         ]
-    }
-
-    /// Writes the columns of a matrix as rows.
-    fn turn(&self, from: Row<'_, f32>, tile: RowMut<'_, f32>, to: RowMut<'_, f32>) {
-        let Shape { m, k, .. } = self.0;
-        for column in (0..m).step_by(TILE_COLUMNS) {
-            let len = TILE_COLUMNS.min(m - column);
-            for row in (0..k).step_by(TILE_ROWS) {
-                let rows = TILE_ROWS.min(k - row);
-                let part = Part {
-                    start: row * m + column,
-                    step: 1,
-                    stride: m as isize,
-                    len,
-                    rows,
-                    known: rows,
-                };
-                turn(from, part, tile, TILE_ROWS);
-                for index in 0..len {
-                    to.slice((column + index) * k + row, rows)
-                        .copy_from(tile.as_row().slice(index * TILE_ROWS, rows));
-                }
-            }
-        }
     }
 }
 
@@ -619,7 +641,7 @@ const FEW_TERMS: usize = 64;
 
 impl Kernel for Product32 {
     fn is_elementwise(&self) -> bool {
-        self.0.k <= FEW_TERMS
+        self.0.is_elementwise()
     }
 
     fn scratch_bytes(&self) -> usize {
@@ -655,7 +677,7 @@ impl Kernel for Product32 {
             let mut a = one.slice(a, m * k);
             let (b, c) = (two.slice(b, k * n), out.slice(c, m * n));
             if transposed.one {
-                self.turn(a, tile, turned);
+                self.0.turn(a, tile, turned);
                 a = turned.as_row();
             }
             let first = bias.map_or(Start::Zero, Start::ColumnBias);

@@ -26,6 +26,7 @@ pub(crate) mod reduce;
 mod reduce_direct;
 pub(crate) mod softmax;
 pub(crate) mod space;
+pub(crate) mod widened;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};

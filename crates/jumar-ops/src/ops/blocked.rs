@@ -28,6 +28,8 @@ const CONVOLUTION_ATTRS: &[AttrDef] = &[
     AttrDef::str("auto_pad", "NOTSET"),
     AttrDef::float("low", f32::NEG_INFINITY),
     AttrDef::float("high", f32::INFINITY),
+    // The 16-bit type whose values the output is rounded to, as ACL numbers types; float32: none.
+    AttrDef::int("rounding", 0),
     // Whether the output is rounded to bfloat16.
     AttrDef::bool("narrow", false),
 ];
@@ -49,6 +51,7 @@ const GATHERED_ATTRS: &[AttrDef] = &[
     AttrDef::str("auto_pad", "NOTSET"),
     // Blocks of the output.
     AttrDef::required("blocks", AttrKind::Int),
+    AttrDef::int("rounding", 0),
     AttrDef::float("low", f32::NEG_INFINITY),
     AttrDef::float("high", f32::INFINITY),
 ];

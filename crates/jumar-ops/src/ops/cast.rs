@@ -3,10 +3,11 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::compute_types::{BLOCK, Carried, Wide, for_carried};
+use crate::kernels::widened::{round_shared, widen_shared};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::simd::convert::convert;
-use crate::view::RowMut;
+use crate::simd::convert::{LowPrecision, convert};
+use crate::view::{BF16, F16, RowMut};
 use crate::{
     Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm,
     OnnxNode, OpError, Operator, TensorType, Types, ValueRef,
@@ -46,6 +47,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         }])
     },
     prepare: |cx| {
+        if let Some(kernel) = direct(cx.dtype(0)?, target(cx.infer())?) {
+            return Ok(kernel);
+        }
         let store = for_carried!(target(cx.infer())?, T => Ok(Box::new(Store::<T>(std::marker::PhantomData)) as Box<dyn Stores>))?;
         for_carried!(cx.dtype(0)?, F => {
             Ok(Box::new(Convert::<F> { store, types: std::marker::PhantomData }) as Box<dyn Kernel>)
@@ -78,6 +82,40 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
 struct Convert<F> {
     store: Box<dyn Stores>,
     types: std::marker::PhantomData<fn(F)>,
+}
+
+/// Returns the kernel of a conversion between float32 and a 16-bit type, which has instructions of its own.
+fn direct(from: DataType, to: DataType) -> Option<Box<dyn Kernel>> {
+    use DataType::{BFloat16, Float16, Float32};
+    Some(match (from, to) {
+        (Float16, Float32) => Box::new(Widening::<F16>(std::marker::PhantomData)),
+        (BFloat16, Float32) => Box::new(Widening::<BF16>(std::marker::PhantomData)),
+        (Float32, Float16) => Box::new(Narrowing::<F16>(std::marker::PhantomData)),
+        (Float32, BFloat16) => Box::new(Narrowing::<BF16>(std::marker::PhantomData)),
+        _ => return None,
+    })
+}
+
+/// From a 16-bit type to float32.
+struct Widening<T>(std::marker::PhantomData<fn(T)>);
+
+impl<T: LowPrecision> Kernel for Widening<T> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (from, to) = (call.input::<T>(0)?.flat(), call.output::<f32>(0)?.flat());
+        widen_shared(call.workers(), from, to);
+        Ok(())
+    }
+}
+
+/// From float32 to a 16-bit type.
+struct Narrowing<T>(std::marker::PhantomData<fn(T)>);
+
+impl<T: LowPrecision> Kernel for Narrowing<T> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (from, to) = (call.input::<f32>(0)?.flat(), call.output::<T>(0)?.flat());
+        round_shared(call.workers(), from, to);
+        Ok(())
+    }
 }
 
 /// A block on its way.

@@ -22,6 +22,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     attrs: &[
         AttrDef::required("columns", AttrKind::Int),
         AttrDef::str("activation", "none"),
+        // The 16-bit type whose values the result is rounded to, as ACL numbers types; float32: none.
+        AttrDef::int("rounding", 0),
     ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,

@@ -135,6 +135,7 @@ mod reverse_sequence;
 mod roi;
 mod roi_rotated;
 mod round;
+mod round_to_16_bits;
 mod scatter_elements;
 mod scatter_nd;
 mod select;
@@ -301,6 +302,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     roi::OPERATORS,
     roi_rotated::OPERATORS,
     round::OPERATORS,
+    round_to_16_bits::OPERATORS,
     scatter_elements::OPERATORS,
     scatter_nd::OPERATORS,
     select::OPERATORS,

@@ -352,6 +352,30 @@ pub fn round<T: LowPrecision>(from: Row<'_, f32>, to: RowMut<'_, T>) {
     }
 }
 
+/// Rounds a row to what `T` holds; the two rows may be the same memory. Panics where the lengths differ.
+pub fn round_to<T: LowPrecision>(from: Row<'_, f32>, to: RowMut<'_, f32>) {
+    match T::instructions() {
+        Some(by) => wide(Convert {
+            from,
+            to,
+            f: inlined(
+                #[inline(always)]
+                |x: f32| T::rounded(x).widen(),
+            ),
+            group: inlined(
+                #[inline(always)]
+                |group| T::widen_group_by(by, T::rounded_group_by(by, group)),
+            ),
+        }),
+        None => convert(
+            from,
+            to,
+            #[inline(always)]
+            |x| T::rounded(x).widen(),
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

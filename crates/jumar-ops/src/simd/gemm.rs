@@ -385,79 +385,226 @@ mod x86 {
         ROWS
     }
 
+    /// Steps that are taken at a time in AVX2: half a panel of them stays in the first cache.
+    const STEPS: usize = 320;
+    /// Rows of a tile in AVX2: with two vectors of sums each, as many sums as registers allow.
+    const ROWS: usize = 6;
+    /// Numbers of a vector of AVX2, and vectors of a row of a panel.
+    const VECTOR: usize = 8;
+    const EACH: usize = PANEL / VECTOR;
+    /// Steps of a tile's inner loop that are written out.
+    const UNROLLED: usize = 4;
+
     /// # Safety
     ///
     /// The operands are as [`gemm`](super::gemm) checks them.
     #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn gemm_avx2(sizes: Sizes, raw: Raw) {
-        for column in (0..sizes.n).step_by(PANEL) {
-            for half in [0, PANEL / 2] {
-                let columns = sizes.n.saturating_sub(column + half).min(PANEL / 2);
-                if columns == 0 {
-                    continue;
+        // Few rows read the right side once: nothing of it has to stay.
+        let most = if sizes.m <= ROWS { sizes.k } else { STEPS };
+        let pieces = sizes.k.div_ceil(most.max(1)).max(1);
+        let each = sizes.k.div_ceil(pieces);
+        for piece in 0..pieces {
+            let from = (piece * each).min(sizes.k);
+            let (first, last) = (piece == 0, piece + 1 == pieces);
+            let only = |wanted: bool, address: *const f32| match wanted {
+                true => address,
+                false => std::ptr::null(),
+            };
+            let part = Raw {
+                a: raw.a.wrapping_add(from),
+                b: raw.b.wrapping_add(from * PANEL),
+                c: raw.c,
+                accumulate: raw.accumulate || !first,
+                row_bias: only(first, raw.row_bias),
+                column_bias: only(first, raw.column_bias),
+                residual: only(last, raw.residual),
+                clamp: raw.clamp.filter(|_| last),
+            };
+            let k = each.min(sizes.k - from);
+            // SAFETY: the part reads some of the columns of A, and as many rows of each panel of B.
+            unsafe { depth_avx2(Sizes { k, ..sizes }, part) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`gemm_avx2`].
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn depth_avx2(sizes: Sizes, raw: Raw) {
+        // A product of few rows waits for its sums: more columns side by side give it more of them.
+        let width = match sizes.m {
+            1 => 2 * PANEL,
+            2 | 3 => PANEL,
+            _ => PANEL / 2,
+        };
+        for column in (0..sizes.n).step_by(width) {
+            let columns = width.min(sizes.n - column);
+            let mut row = 0;
+            while row < sizes.m {
+                let left = sizes.m - row;
+                let rows = left.div_ceil(left.div_ceil(ROWS));
+                // SAFETY: each tile covers rows from `row` on and `columns` columns, all inside C.
+                unsafe {
+                    let at = (row, column, columns);
+                    match (sizes.m, rows) {
+                        (1, _) if columns > PANEL => tile_avx2::<1, 8>(sizes, raw, at),
+                        (1, _) => tile_avx2::<1, 4>(sizes, raw, at),
+                        (2, _) => tile_avx2::<2, 4>(sizes, raw, at),
+                        (3, _) => tile_avx2::<3, 4>(sizes, raw, at),
+                        (_, 6) => tile_avx2::<6, 2>(sizes, raw, at),
+                        (_, 5) => tile_avx2::<5, 2>(sizes, raw, at),
+                        (_, 4) => tile_avx2::<4, 2>(sizes, raw, at),
+                        (_, 3) => tile_avx2::<3, 2>(sizes, raw, at),
+                        (_, 2) => tile_avx2::<2, 2>(sizes, raw, at),
+                        _ => tile_avx2::<1, 2>(sizes, raw, at),
+                    }
                 }
-                let mut row = 0;
-                while row < sizes.m {
-                    // SAFETY: each tile covers rows from `row` on and `columns` columns, all inside C.
-                    row += unsafe {
-                        match sizes.m - row {
-                            6.. => tile_avx2::<6>(sizes, raw, row, column, half, columns),
-                            4.. => tile_avx2::<4>(sizes, raw, row, column, half, columns),
-                            2.. => tile_avx2::<2>(sizes, raw, row, column, half, columns),
-                            _ => tile_avx2::<1>(sizes, raw, row, column, half, columns),
-                        }
-                    };
-                }
+                row += rows;
             }
         }
     }
 
-    /// Computes ROWS rows of half a panel and returns ROWS.
+    /// Computes ROWS rows of VECTORS vectors of columns, which begin at a vector of a panel; those that lie in panels behind the last one
+    /// are left out.
     ///
     /// # Safety
     ///
-    /// As [`gemm_avx2`]; `row + ROWS <= m`, and `columns` columns from `column + half` on lie inside C.
+    /// As [`gemm_avx2`]; `row + ROWS <= m`, and `columns` columns from `column` on lie inside C.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    unsafe fn tile_avx2<const ROWS: usize>(
+    unsafe fn tile_avx2<const ROWS: usize, const VECTORS: usize>(
         sizes: Sizes,
         raw: Raw,
-        row: usize,
-        column: usize,
-        half: usize,
-        columns: usize,
-    ) -> usize {
-        let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
+        (row, column, columns): (usize, usize, usize),
+    ) {
+        let mut sums = [[_mm256_setzero_ps(); VECTORS]; ROWS];
         let a = raw.a.wrapping_add(row * sizes.lda);
-        let b = raw.b.wrapping_add(column / PANEL * sizes.panel + half);
-        for p in 0..sizes.k {
-            // SAFETY: the panel holds `k` rows of 32 elements.
-            let (b0, b1) = unsafe {
-                (
-                    _mm256_loadu_ps(b.add(p * PANEL)),
-                    _mm256_loadu_ps(b.add(p * PANEL + 8)),
-                )
-            };
-            for (r, sums) in sums.iter_mut().enumerate() {
-                // SAFETY: `row + r < m` and `p < k`.
-                let spread = _mm256_set1_ps(unsafe { a.add(r * sizes.lda + p).read_unaligned() });
-                sums[0] = _mm256_fmadd_ps(spread, b0, sums[0]);
-                sums[1] = _mm256_fmadd_ps(spread, b1, sums[1]);
+        let inside = column / VECTOR % EACH;
+        let b = raw
+            .b
+            .wrapping_add(column / PANEL * sizes.panel + inside * VECTOR);
+        let rows: [*const f32; ROWS] = std::array::from_fn(|r| a.wrapping_add(r * sizes.lda));
+        let whole = sizes.k / UNROLLED * UNROLLED;
+        let mut p = 0;
+        while p < whole {
+            for step in p..p + UNROLLED {
+                // SAFETY: `step < k`.
+                unsafe { multiply_avx2(&mut sums, rows, (b, sizes.panel), step) };
             }
+            p += UNROLLED;
+        }
+        for p in whole..sizes.k {
+            // SAFETY: `p < k`.
+            unsafe { multiply_avx2(&mut sums, rows, (b, sizes.panel), p) };
         }
         for (r, sums) in sums.into_iter().enumerate() {
-            let mut lanes = [0f32; 16];
-            // SAFETY: the array holds two vectors of 8.
-            unsafe {
-                _mm256_storeu_ps(lanes.as_mut_ptr(), sums[0]);
-                _mm256_storeu_ps(lanes.as_mut_ptr().add(8), sums[1]);
-            }
-            for (lane, &sum) in lanes[..columns].iter().enumerate() {
-                // SAFETY: `row + r < m` and the column lies inside C.
-                unsafe { finish(sizes, raw, row + r, column + half + lane, sum) };
+            for (v, sum) in sums.into_iter().enumerate() {
+                let lanes = columns.saturating_sub(v * VECTOR).min(VECTOR);
+                let at = (row + r, column + v * VECTOR);
+                // SAFETY: `row + r < m`, and so many columns lie inside C.
+                unsafe { finish_avx2(&sizes, &raw, at, lanes, sum) };
             }
         }
-        ROWS
+    }
+
+    /// Adds the products of one column of A with one row of B.
+    ///
+    /// # Safety
+    ///
+    /// Each element of `rows` points to `p + 1` numbers, and each panel of B, `panel` apart, has `p + 1` rows.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    unsafe fn multiply_avx2<const ROWS: usize, const VECTORS: usize>(
+        sums: &mut [[__m256; VECTORS]; ROWS],
+        rows: [*const f32; ROWS],
+        (b, panel): (*const f32, usize),
+        p: usize,
+    ) {
+        let line = |v: usize| {
+            let at = v / EACH * panel + p * PANEL + v % EACH * VECTOR;
+            // SAFETY: the caller's word.
+            unsafe { _mm256_loadu_ps(b.add(at)) }
+        };
+        // SAFETY: the caller's word.
+        let number = |r: usize| _mm256_set1_ps(unsafe { rows[r].add(p).read_unaligned() });
+        // Of the numbers and the lines, those that are fewer stay in registers.
+        if ROWS < VECTORS {
+            let mut numbers = [_mm256_setzero_ps(); ROWS];
+            for (r, own) in numbers.iter_mut().enumerate() {
+                *own = number(r);
+            }
+            for v in 0..VECTORS {
+                let line = line(v);
+                for (sums, number) in sums.iter_mut().zip(numbers) {
+                    sums[v] = _mm256_fmadd_ps(number, line, sums[v]);
+                }
+            }
+            return;
+        }
+        let mut lines = [_mm256_setzero_ps(); VECTORS];
+        for (v, own) in lines.iter_mut().enumerate() {
+            *own = line(v);
+        }
+        for (r, sums) in sums.iter_mut().enumerate() {
+            let number = number(r);
+            for (sum, line) in sums.iter_mut().zip(lines) {
+                *sum = _mm256_fmadd_ps(number, line, *sum);
+            }
+        }
+    }
+
+    /// Writes up to eight elements of C. Out of line: among the code for each sum, the sums would not stay in registers.
+    ///
+    /// # Safety
+    ///
+    /// As [`gemm_avx2`]; `row < m`, and `lanes` columns from `column` on lie inside C.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline(never)]
+    unsafe fn finish_avx2(
+        sizes: &Sizes,
+        raw: &Raw,
+        (row, column): (usize, usize),
+        lanes: usize,
+        sum: __m256,
+    ) {
+        if lanes < VECTOR {
+            let mut all = [0f32; VECTOR];
+            // SAFETY: the array holds a vector.
+            unsafe { _mm256_storeu_ps(all.as_mut_ptr(), sum) };
+            for (lane, &sum) in all[..lanes].iter().enumerate() {
+                // SAFETY: the caller's word.
+                unsafe { finish(*sizes, *raw, row, column + lane, sum) };
+            }
+            return;
+        }
+        let at = row * sizes.ldc + column;
+        let mut value = sum;
+        // SAFETY: each pointer is null or covers `m` rows, `n` columns or C's layout.
+        unsafe {
+            if raw.accumulate {
+                value = _mm256_add_ps(value, _mm256_loadu_ps(raw.c.add(at)));
+            }
+            if !raw.row_bias.is_null() {
+                let bias = raw.row_bias.add(row).read_unaligned();
+                value = _mm256_add_ps(value, _mm256_set1_ps(bias));
+            }
+            if !raw.column_bias.is_null() {
+                value = _mm256_add_ps(value, _mm256_loadu_ps(raw.column_bias.add(column)));
+            }
+            if !raw.residual.is_null() {
+                value = _mm256_add_ps(value, _mm256_loadu_ps(raw.residual.add(at)));
+            }
+        }
+        if let Some((low, high)) = raw.clamp {
+            // The second operand is what comes out when one is not a number.
+            value = _mm256_min_ps(
+                _mm256_set1_ps(high),
+                _mm256_max_ps(_mm256_set1_ps(low), value),
+            );
+        }
+        // SAFETY: C covers eight elements there.
+        unsafe { _mm256_storeu_ps(raw.c.add(at), value) };
     }
 }
 

@@ -62,6 +62,33 @@ pub enum Instructions {
     Avx512,
 }
 
+impl Instructions {
+    /// Returns the most that this processor has.
+    pub fn of_processor() -> Instructions {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let fma = is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq");
+            if avx512 && fma {
+                return Instructions::Avx512;
+            }
+            if is_x86_feature_detected!("avx2") && fma {
+                return Instructions::Avx2;
+            }
+        }
+        Instructions::Portable
+    }
+
+    /// Returns what kernels of this process use: the most that the processor has and the limit permits.
+    pub fn in_use() -> Instructions {
+        let best = Instructions::of_processor();
+        LIMIT.get().map_or(best, |most| best.min(*most))
+    }
+}
+
 /// The most that kernels of this process may use. One process computes with one level, so that its results do not depend on when
 /// a runtime was made.
 static LIMIT: OnceLock<Instructions> = OnceLock::new();
@@ -93,21 +120,24 @@ pub(crate) enum Level {
 impl Level {
     /// Finds the best level of this processor within the limit.
     pub(crate) fn best() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq");
-            let fma = is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
-            if avx512 && fma && permits(Instructions::Avx512) {
-                return Level::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && fma && permits(Instructions::Avx2) {
-                return Level::Avx2;
-            }
+        match Instructions::in_use() {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => Level::Avx512,
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => Level::Avx2,
+            _ => Level::Portable,
         }
-        Level::Portable
+    }
+
+    /// Returns whether the functions of this level cut what is left of a row into tiles themselves.
+    pub(crate) fn cuts_tiles(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => false,
+            Level::Portable => false,
+        }
     }
 }
 
@@ -235,6 +265,7 @@ mod tests {
             bias: None,
             residual: None,
             clamp: None,
+            rounding: None,
             out: row_mut(&mut written, 0),
             batch_strides: BatchStrides::default(),
         };

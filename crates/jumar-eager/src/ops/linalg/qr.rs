@@ -54,19 +54,27 @@ impl<L: Number> Reflection<L> {
         reflection
     }
 
-    /// Applies the reflection with the factor `tau` to the columns from `start` on.
+    /// Applies the reflection with the factor `tau` to the columns from `start` on; row by row, as the matrix lies.
     fn apply(&self, to: &mut Matrix<L>, start: usize, tau: L) {
-        for column in start..to.columns {
-            let mut sum = to.get(self.first, column);
-            for (at, entry) in self.tail.iter().enumerate() {
-                let product = conjugate(*entry).times(to.get(self.first + 1 + at, column));
-                sum = sum.plus(product);
+        let columns = to.columns;
+        let row = |index: usize| index * columns + start..(index + 1) * columns;
+        let mut sums = to.elements[row(self.first)].to_vec();
+        for (at, entry) in self.tail.iter().enumerate() {
+            let (factor, row) = (conjugate(*entry), row(self.first + 1 + at));
+            for (sum, own) in sums.iter_mut().zip(&to.elements[row]) {
+                *sum = sum.plus(factor.times(*own));
             }
-            let sum = sum.times(tau);
-            to.set(self.first, column, to.get(self.first, column).minus(sum));
-            for (at, entry) in self.tail.iter().enumerate() {
-                let row = self.first + 1 + at;
-                to.set(row, column, to.get(row, column).minus(entry.times(sum)));
+        }
+        for sum in &mut sums {
+            *sum = sum.times(tau);
+        }
+        for (own, sum) in to.elements[row(self.first)].iter_mut().zip(&sums) {
+            *own = own.minus(*sum);
+        }
+        for (at, entry) in self.tail.iter().enumerate() {
+            let row = row(self.first + 1 + at);
+            for (own, sum) in to.elements[row].iter_mut().zip(&sums) {
+                *own = own.minus(entry.times(*sum));
             }
         }
     }

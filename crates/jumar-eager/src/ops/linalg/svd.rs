@@ -1,5 +1,6 @@
-//! Singular values and vectors, by one-sided rotations (Jacobi).
+//! Singular values and vectors: reflections lead to a matrix of two diagonals (Golub and Kahan), and rotations to the values.
 
+use jumar_ops::math::{Work, wide};
 use jumar_ops::{Call, OpError};
 
 use super::{Matrix, batch_of, matrices};
@@ -8,8 +9,8 @@ use crate::build::Cx;
 use crate::ops::dense::{Body, Real, run};
 use crate::ops::reduction::accumulator;
 
-/// Passes over all pairs of columns. Some ten suffice.
-const PASSES: usize = 60;
+/// Rotations through the matrix for one value. Some two suffice.
+const PASSES: usize = 75;
 
 struct Svd {
     sizes: [usize; 2],
@@ -20,99 +21,292 @@ struct Svd {
 /// Columns of one length.
 type Columns = Vec<Vec<f64>>;
 
+/// Sums that are formed side by side.
+const SUMS: usize = 16;
+
+struct Dot<'a>(&'a [f64], &'a [f64]);
+
+impl Work for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> f64 {
+        let len = self.0.len().min(self.1.len());
+        let (one, two) = (&self.0[..len], &self.1[..len]);
+        let (ones, rest_one) = one.as_chunks::<SUMS>();
+        let (twos, rest_two) = two.as_chunks::<SUMS>();
+        let mut sums = [0.0; SUMS];
+        for (one, two) in ones.iter().zip(twos) {
+            for at in 0..SUMS {
+                sums[at] += one[at] * two[at];
+            }
+        }
+        let mut sum = 0.0;
+        for own in sums {
+            sum += own;
+        }
+        for (one, two) in rest_one.iter().zip(rest_two) {
+            sum += one * two;
+        }
+        sum
+    }
+}
+
 fn dot(one: &[f64], two: &[f64]) -> f64 {
-    one.iter().zip(two).map(|(a, b)| a * b).sum()
+    wide(Dot(one, two))
+}
+
+struct Add<'a>(&'a mut [f64], f64, &'a [f64]);
+
+impl Work for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for (to, from) in self.0.iter_mut().zip(self.2) {
+            *to += self.1 * from;
+        }
+    }
+}
+
+/// Adds a multiple.
+fn add(to: &mut [f64], factor: f64, from: &[f64]) {
+    wide(Add(to, factor, from));
+}
+
+struct Rotate<'a>(&'a mut [f64], &'a mut [f64], (f64, f64));
+
+impl Work for Rotate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let (c, s) = self.2;
+        for (one, two) in self.0.iter_mut().zip(self.1) {
+            let (a, b) = (*one, *two);
+            *one = c * a - s * b;
+            *two = s * a + c * b;
+        }
+    }
 }
 
 /// Rotates two columns: the first becomes `c * one - s * two`.
-fn rotate(columns: &mut Columns, one: usize, two: usize, (c, s): (f64, f64)) {
-    for at in 0..columns[one].len() {
-        let (a, b) = (columns[one][at], columns[two][at]);
-        columns[one][at] = c * a - s * b;
-        columns[two][at] = s * a + c * b;
+fn rotate(columns: &mut Columns, one: usize, two: usize, by: (f64, f64)) {
+    if let Ok([one, two]) = columns.get_disjoint_mut([one, two]) {
+        wide(Rotate(one, two, by));
     }
 }
 
-/// Makes columns orthogonal. Returns the rotations that did it, as columns.
-fn orthogonalize(columns: &mut Columns) -> Columns {
+/// A reflection `I - tau * v * v^T`, with the entries of v from `first` on.
+struct Reflection {
+    first: usize,
+    v: Vec<f64>,
+    tau: f64,
+}
+
+impl Reflection {
+    /// Creates the reflection that brings a vector to a multiple of the first unit vector, and returns the factor, too.
+    fn of(first: usize, mut v: Vec<f64>) -> (Reflection, f64) {
+        let alpha = v.first().copied().unwrap_or(0.0);
+        // Scaled, so that squares are in range.
+        let most = v.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        if most == 0.0 || v.len() < 2 {
+            return (Reflection { first, v, tau: 0.0 }, alpha);
+        }
+        let below: f64 = v[1..].iter().map(|x| (x / most) * (x / most)).sum();
+        if below == 0.0 {
+            return (Reflection { first, v, tau: 0.0 }, alpha);
+        }
+        let size = most * ((alpha / most) * (alpha / most) + below).sqrt();
+        let beta = if alpha < 0.0 { size } else { -size };
+        let pivot = alpha - beta;
+        v[0] = 1.0;
+        v[1..].iter_mut().for_each(|x| *x /= pivot);
+        let tau = (beta - alpha) / beta;
+        (Reflection { first, v, tau }, beta)
+    }
+
+    /// Reflects each column.
+    fn apply(&self, columns: &mut [Vec<f64>]) {
+        if self.tau == 0.0 {
+            return;
+        }
+        for column in columns {
+            let own = &mut column[self.first..];
+            let share = self.tau * dot(&self.v, own);
+            add(own, -share, &self.v);
+        }
+    }
+
+    /// Reflects each row from `row` on.
+    fn apply_to_rows(&self, columns: &mut [Vec<f64>], row: usize) {
+        if self.tau == 0.0 {
+            return;
+        }
+        let Some(len) = columns.first().map(|column| column.len() - row) else {
+            return;
+        };
+        let mut sums = vec![0.0; len];
+        let own = &mut columns[self.first..];
+        for (column, &entry) in own.iter().zip(&self.v) {
+            add(&mut sums, entry, &column[row..]);
+        }
+        for (column, &entry) in own.iter_mut().zip(&self.v) {
+            add(&mut column[row..], -self.tau * entry, &sums);
+        }
+    }
+}
+
+/// A matrix of a diagonal and what lies right of it, and the reflections that lead to it.
+struct Bidiagonal {
+    diagonal: Vec<f64>,
+    /// The element right of the diagonal's in the row before; the first is 0.
+    beside: Vec<f64>,
+    left: Vec<Reflection>,
+    right: Vec<Reflection>,
+}
+
+impl Bidiagonal {
+    fn of(columns: &mut Columns) -> Bidiagonal {
+        let count = columns.len();
+        let mut found = Bidiagonal {
+            diagonal: Vec::with_capacity(count),
+            beside: vec![0.0],
+            left: Vec::with_capacity(count),
+            right: Vec::with_capacity(count),
+        };
+        for at in 0..count {
+            let (left, size) = Reflection::of(at, columns[at][at..].to_vec());
+            left.apply(&mut columns[at + 1..]);
+            found.diagonal.push(size);
+            found.left.push(left);
+            if at + 1 == count {
+                break;
+            }
+            let row = columns[at + 1..].iter().map(|column| column[at]).collect();
+            let (right, size) = Reflection::of(at + 1, row);
+            right.apply_to_rows(columns, at + 1);
+            found.beside.push(size);
+            found.right.push(right);
+        }
+        found
+    }
+}
+
+/// Returns the first columns of a product of reflections.
+fn product(reflections: &[Reflection], len: usize, count: usize) -> Columns {
+    let unit = |own: usize| (0..len).map(|at| f64::from(u8::from(at == own))).collect();
+    let mut columns: Columns = (0..count).map(unit).collect();
+    for reflection in reflections.iter().rev() {
+        reflection.apply(&mut columns);
+    }
+    columns
+}
+
+/// Brings a bidiagonal matrix to a diagonal one by rotations (Golub and Reinsch), which the columns of u and v follow. Values become
+/// positive.
+fn diagonalize(d: &mut [f64], e: &mut [f64], u: &mut Columns, v: &mut Columns) {
+    let most = d
+        .iter()
+        .zip(e.iter())
+        .fold(0.0_f64, |most, (d, e)| most.max(d.abs() + e.abs()));
+    let small = |x: f64| x.abs() <= f64::EPSILON * most;
+    let turn = |columns: &mut Columns, one: usize, two: usize, (c, s): (f64, f64)| {
+        if !columns.is_empty() {
+            rotate(columns, one, two, (c, -s));
+        }
+    };
+    for last in (0..d.len()).rev() {
+        for _ in 0..PASSES {
+            // The part that is worked on ends at `last`, and begins where a neighbour is 0.
+            let mut first = last;
+            while first > 0 && !small(e[first]) && !small(d[first - 1]) {
+                first -= 1;
+            }
+            if first > 0 && !small(e[first]) {
+                // The value before is 0: the element beside it is rotated out.
+                let (mut c, mut s) = (0.0, 1.0);
+                for at in first..=last {
+                    let f = s * e[at];
+                    e[at] *= c;
+                    if small(f) {
+                        break;
+                    }
+                    let size = f.hypot(d[at]);
+                    (c, s) = (d[at] / size, -f / size);
+                    d[at] = size;
+                    turn(u, first - 1, at, (c, s));
+                }
+            }
+            if first == last {
+                break;
+            }
+            // The shift: the eigenvalue of the last two by two elements that is nearer to the last one.
+            let (x, y, z) = (d[first], d[last - 1], d[last]);
+            let (g, h) = (e[last - 1], e[last]);
+            let f = ((y - z) * (y + z) + (g - h) * (g + h)) / (2.0 * h * y);
+            let size = f.hypot(1.0);
+            let mut f = ((x - z) * (x + z) + h * (y / (f + size.copysign(f)) - h)) / x;
+            let (mut c, mut s, mut x) = (1.0, 1.0, x);
+            for at in first..last {
+                let (mut g, mut h, mut y) = (c * e[at + 1], s * e[at + 1], d[at + 1]);
+                let size = f.hypot(h);
+                e[at] = size;
+                (c, s) = (f / size, h / size);
+                (f, g) = (x * c + g * s, g * c - x * s);
+                (h, y) = (y * s, y * c);
+                turn(v, at, at + 1, (c, s));
+                let size = f.hypot(h);
+                d[at] = size;
+                if size != 0.0 {
+                    (c, s) = (f / size, h / size);
+                }
+                (f, x) = (c * g + s * y, c * y - s * g);
+                turn(u, at, at + 1, (c, s));
+            }
+            e[first] = 0.0;
+            e[last] = f;
+            d[last] = x;
+        }
+        if d[last] < 0.0 {
+            d[last] = -d[last];
+            if let Some(column) = v.get_mut(last) {
+                column.iter_mut().for_each(|entry| *entry = -*entry);
+            }
+        }
+    }
+}
+
+/// Returns u, the singular values and v of a matrix with at least as many rows as columns, given as columns. u has `full` columns, and
+/// both have none where that is `None`.
+fn decompose(
+    mut columns: Columns,
+    len: usize,
+    full: Option<usize>,
+) -> (Columns, Vec<f64>, Columns) {
     let count = columns.len();
-    let mut rotations: Columns = (0..count)
-        .map(|own| {
-            (0..count)
-                .map(|at| f64::from(u8::from(at == own)))
-                .collect()
-        })
-        .collect();
-    for _ in 0..PASSES {
-        let mut moved = false;
-        for one in 0..count {
-            for two in one + 1..count {
-                let (a, b) = (
-                    dot(&columns[one], &columns[one]),
-                    dot(&columns[two], &columns[two]),
-                );
-                let product = dot(&columns[one], &columns[two]);
-                if product.abs() <= f64::EPSILON * (a * b).sqrt() || product.is_nan() {
-                    continue;
-                }
-                moved = true;
-                let zeta = (b - a) / (2.0 * product);
-                let sign = if zeta < 0.0 { -1.0 } else { 1.0 };
-                let t = sign / (zeta.abs() + zeta.hypot(1.0));
-                let c = t.hypot(1.0).recip();
-                rotate(columns, one, two, (c, c * t));
-                rotate(&mut rotations, one, two, (c, c * t));
-            }
-        }
-        if !moved {
-            break;
-        }
-    }
-    rotations
-}
-
-/// Adds columns to orthonormal ones until there are `count`.
-fn complete(columns: &mut Columns, len: usize, count: usize) {
-    let mut next = 0;
-    while columns.len() < count && next < len {
-        let mut column = vec![0.0; len];
-        column[next] = 1.0;
-        next += 1;
-        // Twice, because the first pass loses digits.
-        for _ in 0..2 {
-            for other in columns.iter() {
-                let share = dot(other, &column);
-                for (to, from) in column.iter_mut().zip(other) {
-                    *to -= share * from;
-                }
-            }
-        }
-        let size = dot(&column, &column).sqrt();
-        if size > 1e-3 / (len as f64).sqrt() {
-            column.iter_mut().for_each(|entry| *entry /= size);
-            columns.push(column);
-        }
-    }
-}
-
-/// Returns u, the singular values and v of a matrix with at least as many rows as columns, given as columns.
-fn decompose(mut columns: Columns, len: usize, full: usize) -> (Columns, Vec<f64>, Columns) {
-    let rotations = orthogonalize(&mut columns);
-    let sizes: Vec<f64> = columns.iter().map(|own| dot(own, own).sqrt()).collect();
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|&one, &two| sizes[two].total_cmp(&sizes[one]));
-    let values: Vec<f64> = order.iter().map(|&own| sizes[own]).collect();
-    let v: Columns = order.iter().map(|&own| rotations[own].clone()).collect();
-    let least = values.first().copied().unwrap_or(0.0) * f64::EPSILON * len as f64;
-    let mut u: Columns = Vec::with_capacity(full);
-    for (&own, &size) in order.iter().zip(&values) {
-        if size > least {
-            u.push(columns[own].iter().map(|entry| entry / size).collect());
-        }
-    }
-    // Directions without a singular value are any that are orthogonal to the others.
-    complete(&mut u, len, full);
-    (u, values, v)
+    let Bidiagonal {
+        mut diagonal,
+        mut beside,
+        left,
+        right,
+    } = Bidiagonal::of(&mut columns);
+    let (mut u, mut v) = match full {
+        Some(full) => (product(&left, len, full), product(&right, count, count)),
+        None => (Vec::new(), Vec::new()),
+    };
+    diagonalize(&mut diagonal, &mut beside, &mut u, &mut v);
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&one, &two| diagonal[two].total_cmp(&diagonal[one]));
+    let values = order.iter().map(|&own| diagonal[own]).collect();
+    let sorted = |columns: &mut Columns| -> Columns {
+        let rest = columns.split_off(count.min(columns.len()));
+        let own = order
+            .iter()
+            .filter_map(|&own| columns.get_mut(own).map(std::mem::take));
+        own.chain(rest).collect()
+    };
+    (sorted(&mut u), values, sorted(&mut v))
 }
 
 impl Body for Svd {
@@ -146,8 +340,8 @@ impl Body for Svd {
                         .collect()
                 })
                 .collect();
-            let full = vectors.map_or(least, |(_, _, [u, v])| u.max(v).max(least));
-            let (long, values, short) = decompose(own, most, full.min(most));
+            let full = vectors.map(|(_, _, [u, v])| u.max(v).max(least).min(most));
+            let (long, values, short) = decompose(own, most, full);
             for (at, &value) in values.iter().enumerate() {
                 sigma.set(index * least + at, T::of(value));
             }

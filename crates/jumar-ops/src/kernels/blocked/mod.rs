@@ -18,8 +18,8 @@ pub(in crate::kernels) use planes::{InPlanes, Sizes};
 use super::pool;
 use super::window::{Format, Window};
 use crate::simd::blocked::{
-    BatchStrides, Dense, GatheredConvolution, LANES, Operands, PAIR, Part, Planar, Share, Sliding,
-    WindowOp, apply_window, convolve, convolve_gathered, convolve_planar, together,
+    BatchStrides, Dense, GatheredConvolution, LANES, Operands, PAIR, Part, Planar, Rounding, Share,
+    Sliding, WindowOp, apply_window, convolve, convolve_gathered, convolve_planar, together,
 };
 use crate::view::Row;
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, TensorType};
@@ -319,6 +319,20 @@ struct Extras {
     bias: bool,
     residual: bool,
     clamp: Option<(f32, f32)>,
+    rounding: Option<Rounding>,
+}
+
+/// Returns what the attribute `rounding` says, which is numbered as ACL's types; float32 stands for nothing.
+pub(in crate::kernels) fn rounding_of(cx: &InferCx<'_>) -> Result<Option<Rounding>, OpError> {
+    let number = cx.attrs().int("rounding")?;
+    match i32::try_from(number).ok().and_then(DataType::from_acl) {
+        Some(DataType::Float32) => Ok(None),
+        Some(DataType::Float16) => Ok(Some(Rounding::Float16)),
+        Some(DataType::BFloat16) => Ok(Some(Rounding::BFloat16)),
+        _ => Err(OpError::invalid(format!(
+            "rounding is {number}; it must be the number of float32, float16 or bfloat16"
+        ))),
+    }
 }
 
 impl Extras {
@@ -329,6 +343,7 @@ impl Extras {
             bias: cx.has(2),
             residual: cx.has(3),
             clamp: bounded.then_some((low, high)),
+            rounding: rounding_of(cx.infer())?,
         })
     }
 
@@ -351,6 +366,7 @@ impl Extras {
             bias,
             residual: residual.map(|(row, _)| row),
             clamp: self.clamp,
+            rounding: self.rounding,
             out: out.0,
             batch_strides: BatchStrides {
                 x: Some(x.1),
@@ -648,6 +664,7 @@ impl Kernel for Swept {
                     bias: None,
                     residual: None,
                     clamp: None,
+                    rounding: None,
                     out,
                     batch_strides: BatchStrides {
                         x: Some(x_stride),

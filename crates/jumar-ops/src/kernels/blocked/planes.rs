@@ -488,6 +488,7 @@ impl Kernel for InPlanes {
                     bias: self.bias.then_some(bias.as_row()),
                     residual: None,
                     clamp: self.clamp,
+                    rounding: None,
                     out: made,
                     batch_strides: BatchStrides::default(),
                 };

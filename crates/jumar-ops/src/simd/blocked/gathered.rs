@@ -179,6 +179,7 @@ fn unit_at(
             bias: address(operands.bias, unit.first * LANES),
             residual: address(operands.residual, begins.residual + at),
             clamp: operands.clamp,
+            rounding: operands.rounding,
             divide: [1.0; WIDE],
         };
         across(level, &tile, unit.count, window, part.columns);

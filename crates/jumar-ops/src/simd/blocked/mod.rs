@@ -4,6 +4,8 @@
 //! and keeps them in registers while it goes over input channels and taps. Pixels beside the image are read from a line
 //! of zeros, so that borders need no copy of the image.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod gathered;
 mod order;
 mod tile;
@@ -27,6 +29,15 @@ const WIDE: usize = 14;
 const STANDARD: usize = 7;
 /// Bytes of weights that one pass over the image uses.
 const PASS_BYTES: usize = 64 << 10;
+
+/// A 16-bit type to whose values results are rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// To float16.
+    Float16,
+    /// To bfloat16.
+    BFloat16,
+}
 
 /// A window over an image, with its padding.
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +166,8 @@ pub struct Operands<'a> {
     pub residual: Option<Row<'a, f32>>,
     /// Bounds of the result. Not-a-number stays.
     pub clamp: Option<(f32, f32)>,
+    /// What the result is rounded to; it is float32 all the same.
+    pub rounding: Option<Rounding>,
     /// The output.
     pub out: RowMut<'a, f32>,
     /// How far apart images lie in each of them.
@@ -347,6 +360,7 @@ fn convolve_at(
                 bias: address(operands.bias.filter(|_| from == 0), first * LANES),
                 residual: address(operands.residual.filter(|_| last), begins.residual + at),
                 clamp: operands.clamp.filter(|_| last),
+                rounding: operands.rounding.filter(|_| last),
                 divide: [1.0; WIDE],
             };
             across(level, &tile, count, &window, part.columns);
@@ -380,8 +394,11 @@ fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end
         let column = (x * window.stride[1]) as isize - window.before[1] as isize;
         let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
         let inside = column >= 0 && column as usize + reach < window.image[1];
-        let pixels = tile_width(end - x, window.stride[1] <= 2 && inside);
-        let wide = pixels == WIDE;
+        let pixels = match level.cuts_tiles() {
+            true => end - x,
+            false => tile_width(end - x, window.stride[1] <= 2 && inside),
+        };
+        let wide = pixels == WIDE && !level.cuts_tiles();
         let tile = tile.at(x, column);
         // SAFETY: the caller checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
         // that may leave it sideways reads zeros there.
@@ -557,11 +574,15 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                     bias: address(operands.bias, first * LANES),
                     residual: address(operands.residual, begins.residual + at),
                     clamp: operands.clamp,
+                    rounding: operands.rounding,
                     divide: [1.0; WIDE],
                 };
                 let mut x = start;
                 while x < end {
-                    let pixels = tile_width(end - x, true);
+                    let pixels = match level.cuts_tiles() {
+                        true => end - x,
+                        false => tile_width(end - x, true),
+                    };
                     let tile = tile.at(x, ((x - start) * window.stride[1]) as isize);
                     // SAFETY: the lines hold `len` numbers for each channel and row, which is what the pixels up to `end` see;
                     // the other operands were checked above.
@@ -667,6 +688,7 @@ fn apply_window_at(
             bias: address(operands.bias, block * LANES),
             residual: address(operands.residual, begins.residual + at),
             clamp: operands.clamp,
+            rounding: operands.rounding,
             divide: [1.0; WIDE],
         };
         let down = match what {
@@ -681,11 +703,12 @@ fn apply_window_at(
             let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
             let inside = column >= 0 && column as usize + reach < window.image[1];
             let wide = window.stride[1] <= 2 && inside && part.columns.1 - x >= WIDE;
-            let pixels = if wide {
+            let most = if wide || level.cuts_tiles() {
                 WIDE
             } else {
-                STANDARD.min(part.columns.1 - x)
+                STANDARD
             };
+            let pixels = most.min(part.columns.1 - x);
             let mut tile = tile.at(x, column);
             if !matches!(what, WindowOp::Weigh | WindowOp::Max) {
                 for (pixel, divide) in tile.divide[..pixels].iter_mut().enumerate() {

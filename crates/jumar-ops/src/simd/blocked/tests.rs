@@ -265,7 +265,12 @@ fn run_strided(
     let image = Buffer::of(&spread(&image, case.images, gaps[0]));
     let packed_residual = Buffer::of(&spread(&packed_residual, case.images, gaps[1]));
     for level in levels() {
-        for extra in 0..3 {
+        let mut plain = Vec::new();
+        for extra in 0..5_usize {
+            let rounding = [Some(Rounding::Float16), Some(Rounding::BFloat16)];
+            let rounding = rounding.get(extra.wrapping_sub(3)).copied().flatten();
+            // What is rounded has nothing else.
+            let extra = if extra > 2 { 0 } else { extra };
             let mut wanted = sums.to_vec();
             finish(case, extra, &mut wanted, &values(&bias), &residual);
             let mut out = Buffer::of(&vec![f32::NAN; case.images * (one[2] + gaps[2])]);
@@ -276,6 +281,7 @@ fn run_strided(
                     bias: (extra > 0).then(|| packed_bias.row()),
                     residual: (extra > 1).then(|| packed_residual.row()),
                     clamp: (extra > 1).then_some((-0.75, 0.5)),
+                    rounding,
                     out: out.row_mut(),
                     batch_strides: BatchStrides {
                         x: strides[0],
@@ -352,7 +358,22 @@ fn run_strided(
                 found.extend_from_slice(image);
                 assert!(between.iter().all(|number| number.is_nan()), "{case:?}");
             }
-            compare(level, case, &found, &wanted, sums);
+            match rounding {
+                None => compare(level, case, &found, &wanted, sums),
+                Some(rounding) => {
+                    let rounded = plain.iter().map(|&x: &f32| match rounding {
+                        Rounding::Float16 => half::f16::from_f32(x).to_f32(),
+                        Rounding::BFloat16 => half::bf16::from_f32(x).to_f32(),
+                    });
+                    assert!(
+                        rounded.eq(found.iter().copied()),
+                        "{level:?} {case:?} {rounding:?}"
+                    );
+                }
+            }
+            if extra == 0 && rounding.is_none() {
+                plain = found;
+            }
         }
     }
 }
@@ -412,6 +433,7 @@ fn run_gathered(case: &Case) {
             bias: Some(packed_bias.row()),
             residual: Some(packed_residual.row()),
             clamp: Some((-0.75, 0.5)),
+            rounding: None,
             out: out.row_mut(),
             batch_strides: BatchStrides::default(),
         };
@@ -735,6 +757,7 @@ fn pooling_agrees_with_its_definition() {
                         bias: None,
                         residual: None,
                         clamp: None,
+                        rounding: None,
                         out: out.row_mut(),
                         batch_strides: BatchStrides::default(),
                     };

@@ -1,6 +1,8 @@
 //! One tile of an output row: the portable version, and the choice between versions.
 
-use super::{LANES, Level, WIDE, WindowOp};
+use super::{LANES, Level, Rounding, WIDE, WindowOp};
+use crate::simd::convert::LowPrecision;
+use crate::view::{BF16, F16};
 
 /// Where a tile finds its operands. Distances are in numbers.
 #[derive(Clone, Copy)]
@@ -41,6 +43,7 @@ pub(super) struct Tile {
     /// Null, or laid out as the output.
     pub residual: *const f32,
     pub clamp: Option<(f32, f32)>,
+    pub rounding: Option<Rounding>,
     /// What a mean is divided by, pixel by pixel.
     pub divide: [f32; WIDE],
 }
@@ -65,14 +68,6 @@ impl Tile {
             residual: ahead(self.residual),
             ..*self
         }
-    }
-
-    /// Describes the rest of a tile, from pixel `pixel` on.
-    #[cfg(target_arch = "x86_64")]
-    pub fn rest(&self, pixel: usize) -> Tile {
-        let mut rest = self.at(pixel, self.column + (pixel * self.stride) as isize);
-        rest.divide.rotate_left(pixel);
-        rest
     }
 
     /// Describes the second block of a pair alone.
@@ -146,7 +141,7 @@ pub(super) unsafe fn dense(level: Level, tile: &Tile, pixels: usize, count: usiz
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => super::x86::gathered_avx512(tile, pixels, count, wide),
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => super::x86::gathered_avx2(tile, pixels, count),
+                Level::Avx2 => super::avx2::gathered_avx2(tile, pixels, count),
                 Level::Portable => gathered_portable(tile, pixels, count),
             }
         };
@@ -157,7 +152,7 @@ pub(super) unsafe fn dense(level: Level, tile: &Tile, pixels: usize, count: usiz
         Level::Avx512 => unsafe { super::x86::dense_avx512(tile, pixels, count, wide) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { super::x86::dense_avx2(tile, pixels, count) },
+        Level::Avx2 => unsafe { super::avx2::dense_avx2(tile, pixels, count) },
         // SAFETY: the caller's word.
         Level::Portable => unsafe { dense_portable(tile, pixels, count) },
     }
@@ -175,7 +170,7 @@ pub(super) unsafe fn planar(level: Level, tile: &Tile, pixels: usize, count: usi
         Level::Avx512 => unsafe { super::x86::planar_avx512(tile, pixels, count) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { super::x86::dense_avx2(tile, pixels, count) },
+        Level::Avx2 => unsafe { super::avx2::dense_avx2(tile, pixels, count) },
         // SAFETY: the caller's word.
         Level::Portable => unsafe { dense_portable(tile, pixels, count) },
     }
@@ -200,7 +195,7 @@ pub(super) unsafe fn apply_window(
         Level::Avx512 => unsafe { super::x86::window_avx512(tile, pixels, what, wide) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { super::x86::window_avx2(tile, pixels, what) },
+        Level::Avx2 => unsafe { super::avx2::window_avx2(tile, pixels, what) },
         // SAFETY: the caller's word.
         Level::Portable => unsafe { window_portable(tile, pixels, what) },
     }
@@ -335,6 +330,14 @@ pub(super) unsafe fn finish(tile: &Tile, pixel: usize, mut sums: Lanes) {
         for sum in &mut sums {
             *sum = if *sum < low { low } else { *sum };
             *sum = if *sum > high { high } else { *sum };
+        }
+    }
+    if let Some(rounding) = tile.rounding {
+        for sum in &mut sums {
+            *sum = match rounding {
+                Rounding::Float16 => F16::rounded(*sum).widen(),
+                Rounding::BFloat16 => BF16::rounded(*sum).widen(),
+            };
         }
     }
     // SAFETY: the output holds the pixel, by the caller's word.

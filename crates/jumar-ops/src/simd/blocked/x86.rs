@@ -1,9 +1,9 @@
-//! Tiles in AVX-512 and AVX2.
+//! Tiles in AVX-512.
 
 use std::arch::x86_64::*;
 
-use super::tile::{Tile, finish, gathered_portable};
-use super::{LANES, WindowOp};
+use super::tile::Tile;
+use super::{LANES, Rounding, WindowOp};
 
 /// Calls a tile function for as many pixels and blocks as there are.
 macro_rules! by_size {
@@ -344,8 +344,29 @@ unsafe fn finish_avx512(tile: &Tile, block: usize, pixel: usize, sum: __m512) {
             _mm512_max_ps(_mm512_set1_ps(low), sum),
         );
     }
+    match tile.rounding {
+        None => {}
+        Some(Rounding::Float16) => {
+            sum = _mm512_cvtph_ps(_mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT }>(sum));
+        }
+        Some(Rounding::BFloat16) => sum = round_to_bfloat16(sum),
+    }
     // SAFETY: the output holds the pixel, by the caller's word.
     unsafe { _mm512_storeu_ps(tile.out.add(at), sum) };
+}
+
+/// Rounds to the nearest values of bfloat16, ties to even. A NaN becomes a quiet one.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn round_to_bfloat16(x: __m512) -> __m512 {
+    let bits = _mm512_castps_si512(x);
+    let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+    let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    let quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x0040_0000));
+    let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
+    let all = _mm512_mask_blend_epi32(nan, rounded, quiet);
+    let high = _mm512_set1_epi32(0xffff_0000_u32.cast_signed());
+    _mm512_castsi512_ps(_mm512_and_si512(all, high))
 }
 
 /// Writes the columns of a square of up to sixteen by sixteen numbers as rows. Each side is given by its address, the distance of
@@ -505,191 +526,5 @@ unsafe fn window_tile<const PIXELS: usize, const STRIDE: usize, const KIND: u8>(
         };
         // SAFETY: the caller's word.
         unsafe { finish_avx512(tile, 0, pixel, sum) };
-    }
-}
-
-/// Splits a tile into pieces of up to six pixels of one block.
-macro_rules! by_six {
-    ($function:ident, $tile:expr, $pixels:expr, $count:expr) => {
-        for block in 0..$count {
-            let own = $tile.block(block);
-            let pieces = $pixels.div_ceil(6);
-            let each = $pixels.div_ceil(pieces.max(1));
-            let mut pixel = 0;
-            while pixel < $pixels {
-                let piece = own.rest(pixel);
-                let pixels = each.min($pixels - pixel);
-                match pixels {
-                    6 => $function::<6>(&piece, $count),
-                    5 => $function::<5>(&piece, $count),
-                    4 => $function::<4>(&piece, $count),
-                    3 => $function::<3>(&piece, $count),
-                    2 => $function::<2>(&piece, $count),
-                    _ => $function::<1>(&piece, $count),
-                }
-                pixel += pixels;
-            }
-        }
-    };
-}
-
-/// # Safety
-///
-/// As `tile::dense`.
-#[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn dense_avx2(tile: &Tile, pixels: usize, count: usize) {
-    // SAFETY: the caller's word.
-    unsafe { by_six!(dense_piece, tile, pixels, count) }
-}
-
-/// # Safety
-///
-/// As `tile::dense`, with masks.
-#[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn gathered_avx2(tile: &Tile, pixels: usize, count: usize) {
-    // SAFETY: the caller's word. The loop is compiled for these instructions.
-    unsafe { gathered_portable(tile, pixels, count) }
-}
-
-/// # Safety
-///
-/// As `tile::dense`.
-#[target_feature(enable = "avx2,fma")]
-unsafe fn dense_piece<const PIXELS: usize>(tile: &Tile, count: usize) {
-    let mut sums = [[_mm256_setzero_ps(); 2]; PIXELS];
-    for input in 0..tile.blocks {
-        for row in 0..tile.rows {
-            let line = tile.x.wrapping_add(input * tile.plane + row * tile.row);
-            let mut filter = tile
-                .filter
-                .wrapping_add(input * tile.filter_block + row * tile.filter_row);
-            for tap in 0..tile.taps {
-                let mut seen = [line; PIXELS];
-                for (pixel, seen) in seen.iter_mut().enumerate() {
-                    *seen = tile.seen(line, tap, pixel, false);
-                }
-                for step in 0..tile.steps(input) {
-                    // SAFETY: the weights of this step, by the caller's word.
-                    let weights = unsafe {
-                        [
-                            _mm256_loadu_ps(filter),
-                            _mm256_loadu_ps(filter.wrapping_add(8)),
-                        ]
-                    };
-                    for (sums, seen) in sums.iter_mut().zip(seen) {
-                        // SAFETY: a pixel of the image (or of the lines) under this tap, or a line of zeros.
-                        let value = _mm256_set1_ps(unsafe { seen.add(step).read_unaligned() });
-                        sums[0] = _mm256_fmadd_ps(value, weights[0], sums[0]);
-                        sums[1] = _mm256_fmadd_ps(value, weights[1], sums[1]);
-                    }
-                    filter = filter.wrapping_add(count * LANES);
-                }
-                filter = filter.wrapping_add((tile.depth - tile.steps(input)) * count * LANES);
-            }
-        }
-    }
-    for (pixel, sums) in sums.into_iter().enumerate() {
-        // SAFETY: the caller's word.
-        unsafe { finish_avx2(tile, pixel, sums) };
-    }
-}
-
-/// # Safety
-///
-/// As `tile::dense`.
-#[target_feature(enable = "avx2,fma")]
-unsafe fn finish_avx2(tile: &Tile, pixel: usize, sums: [__m256; 2]) {
-    let mut lanes = [0f32; LANES];
-    // SAFETY: the array holds two vectors of eight; the rest is the caller's word.
-    unsafe {
-        _mm256_storeu_ps(lanes.as_mut_ptr(), sums[0]);
-        _mm256_storeu_ps(lanes.as_mut_ptr().add(8), sums[1]);
-        finish(tile, pixel, lanes);
-    }
-}
-
-/// # Safety
-///
-/// As `tile::apply_window`.
-#[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn window_avx2(tile: &Tile, pixels: usize, what: WindowOp) {
-    // SAFETY: the caller's word.
-    unsafe {
-        match what {
-            WindowOp::Weigh => by_six!(weigh_piece, tile, pixels, 1),
-            WindowOp::Max => by_six!(max_piece, tile, pixels, 1),
-            WindowOp::MeanInside | WindowOp::MeanPadded(_) | WindowOp::SumBy(_) => {
-                by_six!(sum_piece, tile, pixels, 1);
-            }
-        }
-    }
-}
-
-macro_rules! window_piece {
-    ($name:ident, $kind:ident) => {
-        /// # Safety
-        ///
-        /// As `tile::apply_window`.
-        #[target_feature(enable = "avx2,fma")]
-        unsafe fn $name<const PIXELS: usize>(tile: &Tile, _: usize) {
-            // SAFETY: the caller's word.
-            unsafe { window_half::<PIXELS, $kind>(tile) };
-        }
-    };
-}
-
-window_piece!(weigh_piece, WEIGH);
-window_piece!(max_piece, MAX);
-window_piece!(sum_piece, SUM);
-
-/// # Safety
-///
-/// As `tile::apply_window`.
-#[target_feature(enable = "avx2,fma")]
-#[inline]
-unsafe fn window_half<const PIXELS: usize, const KIND: u8>(tile: &Tile) {
-    let start = if KIND == MAX { f32::NEG_INFINITY } else { 0.0 };
-    let mut sums = [[_mm256_set1_ps(start); 2]; PIXELS];
-    for row in 0..tile.rows {
-        let line = tile.x.wrapping_add(row * tile.row);
-        for tap in 0..tile.taps {
-            let mut weights = [_mm256_setzero_ps(); 2];
-            if KIND == WEIGH {
-                let filter = tile
-                    .filter
-                    .wrapping_add(row * tile.filter_row + tap * LANES);
-                // SAFETY: the tap's weights, by the caller's word.
-                weights = unsafe {
-                    [
-                        _mm256_loadu_ps(filter),
-                        _mm256_loadu_ps(filter.wrapping_add(8)),
-                    ]
-                };
-            }
-            for (pixel, sums) in sums.iter_mut().enumerate() {
-                let seen = tile.seen(line, tap, pixel, KIND == MAX);
-                for (half, (sum, weights)) in sums.iter_mut().zip(weights).enumerate() {
-                    // SAFETY: a pixel of the image, or a line of zeros (or of what is below everything).
-                    let seen = unsafe { _mm256_loadu_ps(seen.wrapping_add(half * 8)) };
-                    *sum = match KIND {
-                        WEIGH => _mm256_fmadd_ps(seen, weights, *sum),
-                        MAX => _mm256_max_ps(seen, *sum),
-                        _ => _mm256_add_ps(seen, *sum),
-                    };
-                }
-            }
-        }
-    }
-    for (pixel, sums) in sums.into_iter().enumerate() {
-        let mut sums = sums;
-        if KIND == SUM {
-            let divide = _mm256_set1_ps(tile.divide[pixel]);
-            sums = [
-                _mm256_div_ps(sums[0], divide),
-                _mm256_div_ps(sums[1], divide),
-            ];
-        }
-        // SAFETY: the caller's word.
-        unsafe { finish_avx2(tile, pixel, sums) };
     }
 }
