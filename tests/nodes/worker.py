@@ -67,9 +67,15 @@ def compare(found, wanted, case):
             raise Failed(f"output {index} differs in {int((~near).sum())} of {near.size}, first at {list(at)}: {a[at]}, has to be {b[at]}")
 
 
-def outputs_of(case):
-    graph = onnx.load_model_from_string(case.model).graph
-    return [onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type) for value in graph.output]
+def outputs_of(case, count):
+    """The types of the outputs; those of a sequence are alike."""
+    found = []
+    for value in onnx.load_model_from_string(case.model).graph.output:
+        if value.type.WhichOneof("value") == "sequence_type":
+            inner = value.type.sequence_type.elem_type.tensor_type
+            return [onnx.helper.tensor_dtype_to_np_dtype(inner.elem_type)] * count
+        found.append(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+    return found
 
 
 class Acl:
@@ -134,7 +140,7 @@ class Acl:
                     self.check(acl.mdl.add_dataset_buffer(dataset, handle)[1], "add_dataset_buffer")
             self.check(acl.mdl.execute(ident, *sets), "execute")
             found = []
-            for index, ((address, size, _), dtype) in enumerate(zip(ends, outputs_of(case))):
+            for index, ((address, size, _), dtype) in enumerate(zip(ends, outputs_of(case, len(ends)))):
                 dims = self.dims(description, sets[1], index)
                 wanted = int(np.prod(dims, dtype=np.int64)) * dtype.itemsize
                 if wanted > size:
@@ -188,7 +194,7 @@ class Host:
             raise Failed(f"the runner ended with {done.returncode}: {done.stderr[-600:]}")
         found = []
         lines = (path.parent / "description.txt").read_text().splitlines()
-        for index, (line, dtype) in enumerate(zip(lines, outputs_of(case))):
+        for index, (line, dtype) in enumerate(zip(lines, outputs_of(case, len(lines)))):
             dims = line.split(" ", 2)[1]
             dims = [int(d) for d in dims.split(",")] if dims else []
             data = (path.parent / f"output_{index}.bin").read_bytes()
@@ -204,8 +210,7 @@ def answer(runner, case):
         try:
             with np.errstate(all="ignore"):
                 for inputs, wanted in case.data:
-                    inputs = [np.asarray(array) for array in inputs]
-                    wanted = [np.asarray(array) for array in wanted]
+                    inputs, wanted = cases.tensors(inputs), cases.tensors(wanted)
                     compare(runner.run(path, case, inputs, wanted), wanted, case)
         except Refused as refusal:
             return "unsupported", str(refusal).strip()

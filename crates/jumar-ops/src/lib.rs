@@ -28,6 +28,7 @@ mod float;
 mod infer;
 pub(crate) mod kernels;
 pub mod minifloat;
+mod narrow;
 mod onnx;
 mod operator;
 mod ops;
@@ -86,6 +87,7 @@ pub use contrib::find_contrib;
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
 pub use kernels::{compute, compute_known, pack_matrix, pack_weights};
+pub use narrow::Narrow;
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{
     Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, OutputView, Slot, Types,

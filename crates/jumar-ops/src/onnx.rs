@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use jumar_types::dtype::DataType;
 
-use crate::{Attr, AttrKind, Attrs, OpError, Tensor, TensorType};
+use crate::{Attr, AttrKind, Attrs, Narrow, OpError, Tensor, TensorType};
 
 /// A value of the graph that is being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub struct OnnxForm {
 }
 
 /// The newest operator set that conversions were checked against.
-pub(crate) const LATEST: i64 = 23;
+pub(crate) const LATEST: i64 = 28;
 
 impl OnnxForm {
     pub(crate) const fn new(
@@ -53,6 +53,14 @@ pub trait Builder {
 
     /// Returns a value's contents, if constant.
     fn constant(&self, value: ValueRef) -> Option<&Tensor>;
+
+    /// Returns the type of ONNX that the bytes of a value stand for, where no kernel computes on it.
+    fn narrow(&self, _value: ValueRef) -> Option<Narrow> {
+        None
+    }
+
+    /// Sets the type of ONNX that the bytes of a value stand for.
+    fn set_narrow(&mut self, _value: ValueRef, _narrow: Narrow) {}
 
     /// Adds a constant.
     fn add_constant(&mut self, tensor: Tensor) -> ValueRef;
@@ -298,7 +306,6 @@ pub(crate) fn attrs_alike(node: &OnnxNode<'_>, operator: &'static str) -> Result
     Ok(attrs)
 }
 
-/// Converts an operator that has the same inputs here and no attributes.
 /// Converts a value where it is of another type.
 pub(crate) fn cast(
     builder: &mut dyn Builder,
@@ -310,6 +317,39 @@ pub(crate) fn cast(
     }
     let attrs = Attrs::new().with("dst_type", i64::from(dtype.acl()));
     builder.node("Cast", &[Some(value)], attrs)
+}
+
+/// Converts a value of a type that no kernel computes on to float32, or to the integers that it is stored as.
+pub(crate) fn widened(builder: &mut dyn Builder, value: ValueRef) -> Result<ValueRef, OpError> {
+    match builder.narrow(value) {
+        Some(narrow) if !narrow.is_integer() => {
+            let attrs = Attrs::new().with("format", narrow.onnx());
+            builder.node("jumar.Widen", &[Some(value)], attrs)
+        }
+        _ => Ok(value),
+    }
+}
+
+/// Converts numbers to a type that no kernel computes on.
+pub(crate) fn narrowed(
+    builder: &mut dyn Builder,
+    value: ValueRef,
+    narrow: Narrow,
+    saturate: bool,
+    round_mode: &str,
+) -> Result<ValueRef, OpError> {
+    let dtype = match narrow.is_integer() {
+        true => DataType::Int32,
+        false => DataType::Float32,
+    };
+    let value = cast(builder, value, dtype)?;
+    let attrs = Attrs::new()
+        .with("format", narrow.onnx())
+        .with("saturate", saturate)
+        .with("round_mode", round_mode);
+    let value = builder.node("jumar.Narrow", &[Some(value)], attrs)?;
+    builder.set_narrow(value, narrow);
+    Ok(value)
 }
 
 /// The type in which values of two real types can be computed on together: float32 holds both narrow ones.

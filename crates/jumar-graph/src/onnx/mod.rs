@@ -1,10 +1,12 @@
 //! ONNX import.
 
-mod four_bits;
+mod flex;
 mod functions;
+mod narrow;
 mod order;
 mod proto;
 mod scan;
+mod sequences;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -14,8 +16,8 @@ use std::path::Path;
 
 use bytes::Bytes;
 use jumar_ops::{
-    Attr, Attrs, Builder, OnnxForm, OnnxNode, OpError, Tensor, TensorType, UNKNOWN, find_contrib,
-    find_onnx,
+    Attr, Attrs, Builder, Narrow, OnnxForm, OnnxNode, OpError, Tensor, TensorType, UNKNOWN,
+    find_contrib, find_onnx,
 };
 use jumar_types::dtype::DataType;
 use prost::Message;
@@ -27,7 +29,7 @@ use crate::{
 };
 
 /// The operator sets that are understood. Below 7 only operators whose conversion supports it: most begin at 7.
-pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=23;
+pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=28;
 
 /// The set of the training optimisers, which lies beside the standard one.
 const TRAINING: &str = "ai.onnx.preview.training";
@@ -165,7 +167,6 @@ pub fn import_shared(
     let mut unknown = BTreeMap::new();
     unknown_operators(&graph, opset, 0, &mut unknown)?;
     refuse_unknown(&unknown)?;
-    four_bits::mark(&mut graph);
     let settings = Settings { opset, dir, shapes };
     let mut importer = Importer::new(&settings, None);
     importer.run(graph)?;
@@ -187,8 +188,15 @@ struct Settings<'a> {
 
 /// Finds values of the graph around a graph.
 trait Around {
-    /// Returns a value's index, type and contents.
-    fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)>;
+    /// Returns a value's index, and what is known of it.
+    fn find(&mut self, name: &str) -> Option<(ValueId, Known)>;
+}
+
+/// What is known of a value of the graph around a graph.
+struct Known {
+    ty: TensorType,
+    constant: Option<Tensor>,
+    narrow: Option<Narrow>,
 }
 
 /// The types that values from the surrounding graph have in a graph inside a node.
@@ -205,6 +213,10 @@ struct Importer<'a> {
     around: Option<&'a mut dyn Around>,
     graph: Graph,
     names: HashMap<String, ValueId>,
+    /// The types of ONNX of values that no kernel computes on.
+    narrow: HashMap<ValueId, Narrow>,
+    /// The sequences of tensors of this graph.
+    lists: HashMap<String, Vec<ValueId>>,
     /// Names that nodes of this graph produce; they are never looked for around it.
     produced: HashSet<String>,
     /// Values taken from the graph around this one, by their index there.
@@ -213,13 +225,20 @@ struct Importer<'a> {
     taken: Vec<ValueId>,
     /// The ONNX node that is being converted.
     insert_point: InsertPoint,
+    /// The types of ONNX of the outputs of the graph inside a node that was imported last.
+    returned: Vec<Option<Narrow>>,
 }
 
 impl Around for Importer<'_> {
-    fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)> {
+    fn find(&mut self, name: &str) -> Option<(ValueId, Known)> {
         let id = self.resolve(name)?;
         let value = self.graph.value(id);
-        Some((id, value.ty.clone(), value.constant.clone()))
+        let known = Known {
+            ty: value.ty.clone(),
+            constant: value.constant.clone(),
+            narrow: self.narrow.get(&id).copied(),
+        };
+        Some((id, known))
     }
 }
 
@@ -230,11 +249,14 @@ impl<'a> Importer<'a> {
             around,
             graph: Graph::default(),
             names: HashMap::new(),
+            narrow: HashMap::new(),
+            lists: HashMap::new(),
             produced: HashSet::new(),
             captured: Vec::new(),
             captured_types: Captured::AsKnown,
             taken: Vec::new(),
             insert_point: InsertPoint::default(),
+            returned: Vec::new(),
         }
     }
 
@@ -246,7 +268,12 @@ impl<'a> Importer<'a> {
         if self.produced.contains(name) {
             return None;
         }
-        let (outside, ty, constant) = self.around.as_mut()?.find(name)?;
+        let (outside, known) = self.around.as_mut()?.find(name)?;
+        let Known {
+            ty,
+            constant,
+            narrow,
+        } = known;
         let id = match constant {
             Some(tensor) => self.graph.add_known(name, tensor),
             None => {
@@ -261,6 +288,9 @@ impl<'a> Importer<'a> {
             }
         };
         self.names.insert(name.to_owned(), id);
+        if let Some(narrow) = narrow {
+            self.narrow.insert(id, narrow);
+        }
         Some(id)
     }
 
@@ -273,8 +303,12 @@ impl<'a> Importer<'a> {
         self.graph.name = proto.name;
         for initializer in proto.initializer {
             let name = initializer.name.clone();
+            let narrow = Narrow::of_onnx(initializer.data_type.into());
             let tensor = tensor::tensor(initializer, self.settings.dir)?;
             let id = self.graph.add_constant(&name, tensor);
+            if let Some(narrow) = narrow {
+                self.narrow.insert(id, narrow);
+            }
             self.define(name, id)?;
         }
         for input in proto.input {
@@ -282,15 +316,32 @@ impl<'a> Importer<'a> {
             if self.names.contains_key(&input.name) {
                 continue;
             }
-            let mut ty = value_type(input.r#type.as_ref())
+            let (mut ty, narrow) = value_type(input.r#type.as_ref())
                 .map_err(|error| error.at(format_args!("input {}", input.name)))?;
             if self.around.is_none()
                 && let Some(shape) = self.settings.shapes.get(&input.name)
             {
                 ty.shape = sharpen(&input.name, &ty, shape)?;
             }
-            let id = self.graph.add_value(&input.name, ty);
+            let shown = narrow
+                .and_then(Narrow::acl)
+                .filter(|_| self.around.is_none());
+            let stored = ty.dtype;
+            ty.dtype = shown.unwrap_or(stored);
+            let mut id = self.graph.add_value(&input.name, ty);
             self.graph.inputs.push(id);
+            if narrow.is_some_and(|narrow| narrow.is_integer()) && self.around.is_none() {
+                // Only the lowest bits of a byte that a program gives are the element.
+                self.insert_point = InsertPoint::at(format!("{}/bits", input.name));
+                id = self.lowest_bits(id, narrow)?;
+            }
+            if shown.is_some() {
+                self.insert_point = InsertPoint::at(format!("{}/bytes", input.name));
+                id = self.bytes_as(id, stored)?;
+            }
+            if let Some(narrow) = narrow {
+                self.narrow.insert(id, narrow);
+            }
             self.define(input.name, id)?;
         }
         let used = used_names(&proto.node, &proto.output);
@@ -305,7 +356,8 @@ impl<'a> Importer<'a> {
                 node.name = format!("{}_{index}", node.op_type);
             }
             for name in &node.input {
-                if !name.is_empty() && self.resolve(name).is_none() {
+                let is_known = name.is_empty() || self.lists.contains_key(name);
+                if !is_known && self.resolve(name).is_none() {
                     let text = format!("node {}: nothing produces its input {name}", node.name);
                     return Err(GraphError::invalid(text));
                 }
@@ -316,7 +368,23 @@ impl<'a> Importer<'a> {
             self.convert(node, &used)?;
         }
         for output in proto.output {
-            let Some(value) = self.resolve(&output.name) else {
+            if let Some(list) = self
+                .lists
+                .get(&output.name)
+                .filter(|_| self.around.is_none())
+            {
+                // A sequence is returned as an output for each of its tensors.
+                let producer = producers.get(&output.name).map(|(node, _)| node.clone());
+                let node = producer.unwrap_or_else(|| output.name.clone());
+                let outputs = list.iter().enumerate().map(|(index, &value)| GraphOutput {
+                    name: format!("{}_{index}", output.name),
+                    producer: (node.clone(), index),
+                    value,
+                });
+                self.graph.outputs.extend(outputs);
+                continue;
+            }
+            let Some(mut value) = self.resolve(&output.name) else {
                 return Err(GraphError::invalid(format!(
                     "nothing produces the model's output {}",
                     output.name
@@ -326,6 +394,13 @@ impl<'a> Importer<'a> {
                 .get(&output.name)
                 .cloned()
                 .unwrap_or_else(|| (output.name.clone(), 0));
+            let narrow = self.narrow.get(&value).copied();
+            if self.around.is_none()
+                && let Some(shown) = narrow.and_then(Narrow::acl)
+            {
+                self.insert_point = InsertPoint::at(format!("{}/shown", output.name));
+                value = self.bytes_as(value, shown)?;
+            }
             self.graph.outputs.push(GraphOutput {
                 name: output.name,
                 producer,
@@ -333,6 +408,27 @@ impl<'a> Importer<'a> {
             });
         }
         Ok(())
+    }
+
+    /// Adds nodes that keep the bits that an integer of few bits has.
+    fn lowest_bits(&mut self, value: ValueId, narrow: Option<Narrow>) -> Result<ValueId> {
+        let attrs = Attrs::new().with("dst_type", i64::from(DataType::Int32.acl()));
+        let wide = self.add_node("Cast", &[Some(value)], attrs, 1)?;
+        let format = narrow.map_or(0, Narrow::onnx);
+        let attrs = Attrs::new().with("format", format);
+        let made = self.add_node("jumar.Narrow", &[wide.first().copied()], attrs, 1)?;
+        made.first()
+            .copied()
+            .ok_or_else(|| GraphError::internal("a node without an output"))
+    }
+
+    /// Adds a node that gives bytes another type.
+    fn bytes_as(&mut self, value: ValueId, dtype: DataType) -> Result<ValueId> {
+        let attrs = Attrs::new().with("type", dtype);
+        let made = self.add_node("Bitcast", &[Some(value)], attrs, 1)?;
+        made.first()
+            .copied()
+            .ok_or_else(|| GraphError::internal("a node without an output"))
     }
 
     fn define(&mut self, name: String, id: ValueId) -> Result<()> {
@@ -353,8 +449,14 @@ impl<'a> Importer<'a> {
     fn convert_at(&mut self, mut node: NodeProto, used: &HashSet<String>) -> Result<()> {
         let mut bodies = BTreeMap::new();
         let mut attrs = Attrs::new();
+        let mut made = None;
         for mut attribute in std::mem::take(&mut node.attribute) {
             let name = attribute.name.clone();
+            if let Some(tensor) = &attribute.t
+                && ["Constant", "ConstantOfShape"].contains(&node.op_type.as_str())
+            {
+                made = Narrow::of_onnx(tensor.data_type.into());
+            }
             if let Some(graph) = attribute.g.take() {
                 bodies.insert(name, graph);
                 continue;
@@ -380,8 +482,13 @@ impl<'a> Importer<'a> {
             .map(|name| !name.is_empty() && used.contains(name))
             .collect();
         self.insert_point = InsertPoint::at(std::mem::take(&mut node.name));
+        if self.is_about_sequences(&node) {
+            return self.convert_sequence(&node, &attrs);
+        }
         let outputs = if is_control(&node) {
             self.convert_control(&node, inputs, attrs, bodies)?
+        } else if flex::is_flex_attention(&node) {
+            self.convert_flex_attention(&inputs, &attrs, bodies)?
         } else {
             if let Some(name) = bodies.keys().next() {
                 return Err(GraphError::unsupported(format!(
@@ -390,12 +497,22 @@ impl<'a> Importer<'a> {
             }
             let form = form_of(&node, self.settings.opset)
                 .map_err(|_| GraphError::internal("an unchecked operator"))?;
+            self.check_narrow(&node, &inputs)?;
             let view = OnnxNode::new(self.settings.opset, &inputs, &used, &attrs);
             let outputs = (form.lower)(self, &view)?;
             if let Some(name) = view.leftovers().first() {
                 return Err(GraphError::unsupported(format!(
                     "the attribute {name} is not supported"
                 )));
+            }
+            if let (narrow::Handling::Moves, Some(&Some(first))) =
+                (narrow::handling(&node.op_type), inputs.first())
+            {
+                made = self.narrow.get(&first).copied();
+            }
+            if let Some(narrow) = made {
+                self.narrow
+                    .extend(outputs.iter().map(|&value| (value, narrow)));
             }
             outputs
         };
@@ -415,6 +532,26 @@ impl<'a> Importer<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses inputs of types that no kernel computes on, where the operator computes.
+    fn check_narrow(&self, node: &NodeProto, inputs: &[Option<ValueId>]) -> Result<()> {
+        if !standard_domain(node)
+            || !matches!(narrow::handling(&node.op_type), narrow::Handling::Refuses)
+        {
+            return Ok(());
+        }
+        let narrow = inputs
+            .iter()
+            .flatten()
+            .find_map(|value| self.narrow.get(value).copied());
+        match narrow {
+            None => Ok(()),
+            Some(narrow) => Err(GraphError::unsupported(format!(
+                "an input of {} is not supported: convert it first, with Cast or DequantizeLinear",
+                narrow.name()
+            ))),
+        }
     }
 
     /// Converts If, Loop and Scan, with the graphs inside them.
@@ -450,9 +587,10 @@ impl<'a> Importer<'a> {
         }
         let mut made = Vec::new();
         for name in names {
-            let proto = bodies
+            let mut proto = bodies
                 .remove(*name)
                 .ok_or_else(|| GraphError::invalid(format!("the attribute {name} is missing")))?;
+            self.type_inputs(operator.name, &mut proto, &inputs);
             let body = match operator.name {
                 "If" => self.branch(proto, &mut inputs),
                 _ => self.body(proto, &mut inputs),
@@ -480,7 +618,47 @@ impl<'a> Importer<'a> {
             attrs = kept;
         }
         self.insert_point = own;
-        self.add_control(operator, inputs, attrs, made, node.output.len())
+        let outputs = self.add_control(operator, inputs, attrs, made, node.output.len())?;
+        // The first output of a loop's graph is its condition.
+        let skipped = usize::from(operator.name == "Loop");
+        for (&value, narrow) in outputs.iter().zip(self.returned.iter().skip(skipped)) {
+            if let &Some(narrow) = narrow {
+                self.narrow.insert(value, narrow);
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Sets the element types of inputs of a graph inside a node where the file leaves them out, as functions of operators do.
+    fn type_inputs(&self, operator: &str, proto: &mut GraphProto, inputs: &[Option<ValueId>]) {
+        for (index, input) in proto.input.iter_mut().enumerate() {
+            if input
+                .r#type
+                .as_ref()
+                .is_some_and(|ty| ty.tensor_type.is_some())
+            {
+                continue;
+            }
+            let (elem_type, shape) = match (operator, index) {
+                ("Loop", 0) => (DataType::Int64.onnx(), Some(Default::default())),
+                ("Loop", 1) => (DataType::Bool.onnx(), Some(Default::default())),
+                _ => match inputs.get(index).copied().flatten() {
+                    Some(value) => (self.onnx_type(value), None),
+                    None => (None, None),
+                },
+            };
+            input.r#type = elem_type.map(|elem_type| TypeProto {
+                tensor_type: Some(proto::TensorTypeProto { elem_type, shape }),
+                ..TypeProto::default()
+            });
+        }
+    }
+
+    fn onnx_type(&self, value: ValueId) -> Option<i32> {
+        match self.narrow.get(&value) {
+            Some(narrow) => i32::try_from(narrow.onnx()).ok(),
+            None => self.graph.value(value).ty.dtype.onnx(),
+        }
     }
 
     fn add_control(
@@ -552,8 +730,14 @@ impl<'a> Importer<'a> {
             mut graph,
             captured,
             taken,
+            narrow,
             ..
         } = inner;
+        self.returned = graph
+            .outputs
+            .iter()
+            .map(|output| narrow.get(&output.value).copied())
+            .collect();
         self.graph.folding = graph.folding;
         graph.inputs.extend(taken);
         let captures = captured
@@ -585,6 +769,14 @@ fn sharpen(name: &str, ty: &TensorType, shape: &[i64]) -> Result<Vec<i64>> {
 }
 
 impl Builder for Importer<'_> {
+    fn narrow(&self, value: ValueId) -> Option<Narrow> {
+        self.narrow.get(&value).copied()
+    }
+
+    fn set_narrow(&mut self, value: ValueId, narrow: Narrow) {
+        self.narrow.insert(value, narrow);
+    }
+
     fn ty(&self, value: ValueId) -> &TensorType {
         &self.graph.value(value).ty
     }
@@ -691,7 +883,10 @@ fn unknown_operators(
         } else {
             &node.name
         };
-        let entry = if is_control(node) {
+        let entry = if is_control(node)
+            || flex::is_flex_attention(node)
+            || sequences::is_sequence_operator(node)
+        {
             continue;
         } else if let Err(versions) = form_of(node, opset) {
             match versions.first() {
@@ -728,6 +923,32 @@ fn form_of(
     }
 }
 
+/// Domains whose operators no model needs to hold, and how a model without them is made.
+const DOMAINS: &[(&str, &str)] = &[
+    (
+        "com.microsoft.nchwc",
+        "ONNX Runtime writes the domain com.microsoft.nchwc when it saves a model at the optimisation level \"all\" (ORT_ENABLE_ALL), for one processor: save it at the level \"extended\" (ORT_ENABLE_EXTENDED) or below, or use the model from before",
+    ),
+    (
+        "com.ms.internal.nhwc",
+        "ONNX Runtime writes the domain com.ms.internal.nhwc when it saves a model that was prepared for one of its execution providers: save it with the CPU provider alone, or use the model from before",
+    ),
+    (
+        "org.pytorch.aten",
+        "PyTorch writes the domain org.pytorch.aten when it exports with a fallback (operator_export_type=ONNX_ATEN_FALLBACK): export with dynamo=True, or with OperatorExportTypes.ONNX",
+    ),
+    (
+        "ai.onnx.ml",
+        "The domain ai.onnx.ml holds operators on tables and texts, which no Ascend chip has: run that part in the program, and export the network without it",
+    ),
+];
+
+fn in_domain(operator: &str, domain: &str) -> bool {
+    operator
+        .strip_prefix(domain)
+        .is_some_and(|rest| rest.starts_with("::"))
+}
+
 /// Refuses operators that are not there, all of them in one sentence.
 fn refuse_unknown(unknown: &BTreeMap<String, String>) -> Result<()> {
     if unknown.is_empty() {
@@ -737,8 +958,15 @@ fn refuse_unknown(unknown: &BTreeMap<String, String>) -> Result<()> {
         .iter()
         .map(|(operator, node)| format!("{operator} (node {node})"))
         .collect();
+    let advice = DOMAINS
+        .iter()
+        .find(|(domain, _)| unknown.keys().any(|operator| in_domain(operator, domain)))
+        .map_or(
+            "Replace them in the model, or export it without them",
+            |&(_, advice)| advice,
+        );
     Err(GraphError::unsupported(format!(
-        "operators that are not supported: {}. Replace them in the model, or export it without them",
+        "operators that are not supported: {}. {advice}",
         list.join(", ")
     )))
 }
@@ -755,13 +983,24 @@ fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet
     used
 }
 
-fn value_type(proto: Option<&TypeProto>) -> Result<TensorType> {
+fn value_type(proto: Option<&TypeProto>) -> Result<(TensorType, Option<Narrow>)> {
+    // Whoever gives an input gives what may be left out, too.
+    let inner = proto.and_then(|proto| proto.optional_type.as_ref());
+    let proto = inner.and_then(|one| one.elem_type.as_deref()).or(proto);
     let Some(tensor) = proto.and_then(|proto| proto.tensor_type.as_ref()) else {
-        return Err(GraphError::unsupported(
-            "it is not a tensor, which is not supported",
-        ));
+        let what = match proto {
+            Some(proto) if proto.sequence_type.is_some() => "a sequence",
+            Some(proto) if proto.map_type.is_some() => "a map",
+            _ => "not a tensor",
+        };
+        return Err(GraphError::unsupported(format!(
+            "it is {what}, and inputs and outputs of a model are tensors"
+        )));
     };
-    let dtype = DataType::from_onnx(tensor.elem_type)
+    let narrow = Narrow::of_onnx(tensor.elem_type.into());
+    let dtype = narrow
+        .map(Narrow::storage)
+        .or(DataType::from_onnx(tensor.elem_type))
         .filter(|dtype| dtype.size().is_some())
         .ok_or_else(|| {
             GraphError::unsupported(format!(
@@ -770,14 +1009,14 @@ fn value_type(proto: Option<&TypeProto>) -> Result<TensorType> {
             ))
         })?;
     let Some(shape) = &tensor.shape else {
-        return Ok(TensorType::of_unknown_rank(dtype));
+        return Ok((TensorType::of_unknown_rank(dtype), narrow));
     };
     let dims: Vec<i64> = shape
         .dim
         .iter()
         .map(|dim| dim.dim_value.unwrap_or(UNKNOWN).max(UNKNOWN))
         .collect();
-    Ok(TensorType::new(dtype, dims))
+    Ok((TensorType::new(dtype, dims), narrow))
 }
 
 /// AttributeProto.AttributeType has a number for each of these.

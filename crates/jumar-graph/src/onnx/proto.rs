@@ -164,11 +164,24 @@ pub(super) struct ValueInfoProto {
     pub r#type: Option<TypeProto>,
 }
 
-/// A type; anything but a tensor has no tensor type.
+/// A type: a tensor, or what is counted only.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
+    #[prost(message, optional, tag = "4")]
+    pub sequence_type: Option<Skipped>,
+    #[prost(message, optional, tag = "5")]
+    pub map_type: Option<Skipped>,
+    #[prost(message, optional, boxed, tag = "9")]
+    pub optional_type: Option<Box<OptionalTypeProto>>,
+}
+
+/// A type whose value may be left out.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct OptionalTypeProto {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub elem_type: Option<Box<TypeProto>>,
 }
 
 /// The type of a tensor.

@@ -83,6 +83,7 @@ mod leaky_relu;
 mod less;
 mod less_equal;
 mod linear;
+mod linear_attention;
 mod log;
 mod log_softmax;
 mod logical_and;
@@ -101,6 +102,7 @@ mod mish;
 mod modulus;
 mod mul;
 mod muls;
+mod narrow;
 mod neg;
 mod non_max_suppression;
 mod non_zero;
@@ -160,6 +162,7 @@ mod sub;
 mod swish;
 mod tan;
 mod tanh;
+mod tensor_scatter;
 mod tfidf_vectorizer;
 mod thresholded_relu;
 mod tile;
@@ -249,6 +252,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     less::OPERATORS,
     less_equal::OPERATORS,
     linear::OPERATORS,
+    linear_attention::OPERATORS,
     log::OPERATORS,
     log_softmax::OPERATORS,
     logical_and::OPERATORS,
@@ -267,6 +271,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     modulus::OPERATORS,
     mul::OPERATORS,
     muls::OPERATORS,
+    narrow::OPERATORS,
     neg::OPERATORS,
     non_max_suppression::OPERATORS,
     non_zero::OPERATORS,
@@ -327,6 +332,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     tan::OPERATORS,
     tanh::OPERATORS,
     tfidf_vectorizer::OPERATORS,
+    tensor_scatter::OPERATORS,
     thresholded_relu::OPERATORS,
     tile::OPERATORS,
     top_k::OPERATORS,
