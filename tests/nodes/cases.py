@@ -23,7 +23,7 @@ STANDARD = {"", "ai.onnx", "ai.onnx.preview", "ai.onnx.preview.training"}
 # Why cases are out of scope, by the start of the reason.
 WHY = {
     "random draws": "a loaded model has no state, and would draw the same numbers in each run",
-    "sequences": "inputs and outputs of a model are tensors in ACL, one for each buffer of a dataset",
+    "sequences": "inputs and outputs of a model are tensors, one for each buffer of a dataset, and their number is fixed",
     "strings": "ACL has no layout for tensors of text",
     "an input that is left out": "every input of a model has a buffer in ACL",
     "operators of ai.onnx.ml": "operators on tables and texts, which run in the program before or after the network",
@@ -61,18 +61,22 @@ def out_of_scope(model, data):
     if versions.get("ai.onnx", 0) > NEWEST:
         return f"{LATER} {NEWEST}"
     for value in [*model.graph.input, *model.graph.output]:
-        # A sequence whose length follows from the shapes is returned as its tensors.
-        if value.type.WhichOneof("value") == "sequence_type" and [node.op_type for node in nodes] == ["SplitToSequence"]:
-            if len(nodes[0].input) == 1:
-                continue
         type_ = value.type
-        if type_.WhichOneof("value") == "optional_type":
-            type_ = type_.optional_type.elem_type
-        kind = type_.WhichOneof("value")
-        if kind != "tensor_type":
-            return {"sequence_type": "sequences"}.get(kind, kind)
+        for kind in ("optional_type", "sequence_type"):
+            if type_.WhichOneof("value") == kind:
+                type_ = getattr(type_, kind).elem_type
+        if type_.WhichOneof("value") != "tensor_type":
+            return type_.WhichOneof("value")
         if type_.tensor_type.elem_type == TensorProto.STRING:
             return "strings"
+    lists = [array for inputs, _ in data for array in inputs if isinstance(array, list)]
+    if any(not array or any(np.ndim(one) == 0 for one in array) for array in lists):
+        return "sequences without elements"
+    split = [node for node in nodes if node.op_type == "SplitToSequence" and len(node.input) > 1]
+    if any(node.input[1] in [value.name for value in model.graph.input] for node in split):
+        return "sequences whose length is an input"
+    if any(node.op_type == "If" for node in nodes) and model.graph.output[0].type.WhichOneof("value") != "tensor_type":
+        return "sequences that depend on an input"
     if any(array is None for inputs, _ in data for array in inputs):
         return "an input that is left out"
     for node in nodes:
@@ -98,6 +102,15 @@ def tensors(list_):
         else:
             arrays.append(np.asarray(one))
     return arrays
+
+
+def shapes(case):
+    """The option that says how many tensors the sequences of a case have."""
+    parts = []
+    for value, array in zip(onnx.load_model_from_string(case.model).graph.input, case.data[0][0]):
+        if isinstance(array, list):
+            parts += [f"{value.name}_{index}:{','.join(map(str, np.shape(one)))}" for index, one in enumerate(array)]
+    return ";".join(parts)
 
 
 def training_draws(model, data, node):

@@ -28,7 +28,6 @@ mod float;
 mod infer;
 pub(crate) mod kernels;
 pub mod minifloat;
-mod narrow;
 mod onnx;
 mod operator;
 mod ops;
@@ -36,6 +35,7 @@ mod registry;
 mod share;
 #[allow(unsafe_code, reason = "vector instructions; each block has its proof")]
 pub mod simd;
+mod storage_type;
 #[cfg(test)]
 mod table;
 mod tensor;
@@ -74,7 +74,7 @@ pub mod sampling {
     pub use crate::kernels::space::deform::{Corner, corners};
 }
 
-/// What computes products of narrow numbers on this machine.
+/// What computes products of storage numbers on this machine.
 pub mod processor {
     pub use crate::simd::lowp::engines;
     pub use crate::simd::unit::{Answer, Unit, answered, ask};
@@ -87,7 +87,6 @@ pub use contrib::find_contrib;
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
 pub use kernels::{compute, compute_known, pack_matrix, pack_weights};
-pub use narrow::Narrow;
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{
     Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, OutputView, Slot, Types,
@@ -95,4 +94,5 @@ pub use operator::{
 pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, MaskedSlice, PixelFormat, SliceMasks};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};
+pub use storage_type::StorageType;
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

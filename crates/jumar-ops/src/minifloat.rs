@@ -7,7 +7,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::Narrow;
+use crate::StorageType;
 
 /// How a number becomes one that a type can represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,15 +86,15 @@ impl Minifloat {
 
     /// Returns the description of a type of ONNX. `None` for integers and for types without a sign. Types with a single zero have
     /// their not-a-number where this has the negative zero.
-    pub(crate) const fn of_narrow(narrow: Narrow) -> Option<Minifloat> {
-        let (bits, mantissa, least, largest) = match narrow {
-            Narrow::Float8E4M3Fn => return Minifloat::of(DataType::Float8E4M3Fn),
-            Narrow::Float8E5M2 => return Minifloat::of(DataType::Float8E5M2),
-            Narrow::Float4E2M1 => return Minifloat::of(DataType::Float4E2M1),
-            Narrow::Float8E4M3FnUz => (8, 3, -7, 240.0),
-            Narrow::Float8E5M2FnUz => (8, 2, -15, 57344.0),
-            Narrow::Float6E2M3 => (6, 3, 0, 7.5),
-            Narrow::Float6E3M2 => (6, 2, -2, 28.0),
+    pub(crate) const fn of_storage(storage: StorageType) -> Option<Minifloat> {
+        let (bits, mantissa, least, largest) = match storage {
+            StorageType::Float8E4M3Fn => return Minifloat::of(DataType::Float8E4M3Fn),
+            StorageType::Float8E5M2 => return Minifloat::of(DataType::Float8E5M2),
+            StorageType::Float4E2M1 => return Minifloat::of(DataType::Float4E2M1),
+            StorageType::Float8E4M3FnUz => (8, 3, -7, 240.0),
+            StorageType::Float8E5M2FnUz => (8, 2, -15, 57344.0),
+            StorageType::Float6E2M3 => (6, 3, 0, 7.5),
+            StorageType::Float6E3M2 => (6, 2, -2, 28.0),
             _ => return None,
         };
         let kind = Kind::Fixed {

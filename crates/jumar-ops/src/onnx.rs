@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use jumar_types::dtype::DataType;
 
-use crate::{Attr, AttrKind, Attrs, Narrow, OpError, Tensor, TensorType};
+use crate::{Attr, AttrKind, Attrs, OpError, StorageType, Tensor, TensorType};
 
 /// A value of the graph that is being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,12 +55,12 @@ pub trait Builder {
     fn constant(&self, value: ValueRef) -> Option<&Tensor>;
 
     /// Returns the type of ONNX that the bytes of a value stand for, where no kernel computes on it.
-    fn narrow(&self, _value: ValueRef) -> Option<Narrow> {
+    fn storage(&self, _value: ValueRef) -> Option<StorageType> {
         None
     }
 
     /// Sets the type of ONNX that the bytes of a value stand for.
-    fn set_narrow(&mut self, _value: ValueRef, _narrow: Narrow) {}
+    fn set_storage(&mut self, _value: ValueRef, _storage: StorageType) {}
 
     /// Adds a constant.
     fn add_constant(&mut self, tensor: Tensor) -> ValueRef;
@@ -320,39 +320,39 @@ pub(crate) fn cast(
 }
 
 /// Converts a value of a type that no kernel computes on to float32, or to the integers that it is stored as.
-pub(crate) fn widened(builder: &mut dyn Builder, value: ValueRef) -> Result<ValueRef, OpError> {
-    match builder.narrow(value) {
-        Some(narrow) if !narrow.is_integer() => {
-            let attrs = Attrs::new().with("format", narrow.onnx());
-            builder.node("jumar.Widen", &[Some(value)], attrs)
+pub(crate) fn decoded(builder: &mut dyn Builder, value: ValueRef) -> Result<ValueRef, OpError> {
+    match builder.storage(value) {
+        Some(storage) if !storage.is_integer() => {
+            let attrs = Attrs::new().with("format", storage.onnx());
+            builder.node("jumar.Decode", &[Some(value)], attrs)
         }
         _ => Ok(value),
     }
 }
 
 /// Converts numbers to a type that no kernel computes on.
-pub(crate) fn narrowed(
+pub(crate) fn encoded(
     builder: &mut dyn Builder,
     value: ValueRef,
-    narrow: Narrow,
+    storage: StorageType,
     saturate: bool,
     round_mode: &str,
 ) -> Result<ValueRef, OpError> {
-    let dtype = match narrow.is_integer() {
+    let dtype = match storage.is_integer() {
         true => DataType::Int32,
         false => DataType::Float32,
     };
     let value = cast(builder, value, dtype)?;
     let attrs = Attrs::new()
-        .with("format", narrow.onnx())
+        .with("format", storage.onnx())
         .with("saturate", saturate)
         .with("round_mode", round_mode);
-    let value = builder.node("jumar.Narrow", &[Some(value)], attrs)?;
-    builder.set_narrow(value, narrow);
+    let value = builder.node("jumar.Encode", &[Some(value)], attrs)?;
+    builder.set_storage(value, storage);
     Ok(value)
 }
 
-/// The type in which values of two real types can be computed on together: float32 holds both narrow ones.
+/// The type in which values of two real types can be computed on together: float32 holds both storage ones.
 pub(crate) fn wider(one: DataType, two: DataType) -> DataType {
     match (one, two) {
         _ if one == two => one,

@@ -1,12 +1,13 @@
 //! `FlexAttention`: attention with a graph of the model's own on the scores, and one on the weights.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use jumar_ops::{Attr, Attrs, Builder, OnnxNode, Tensor, find_onnx};
 use jumar_types::dtype::DataType;
 
+use super::inline::Item;
 use super::proto::{GraphProto, NodeProto};
-use super::{Importer, OPSETS, order, used_names};
+use super::{Importer, OPSETS};
 use crate::{GraphError, Result, ValueId};
 
 /// The domain of operators that ONNX tries out.
@@ -138,16 +139,14 @@ impl Importer<'_> {
 
     /// Applies a graph of one input and one output, whose nodes become nodes of this graph.
     fn modified(&mut self, body: GraphProto, value: ValueId, name: &str) -> Result<ValueId> {
-        let place = self.insert_point.clone();
         let wanted = self.ty(value).clone();
-        let (names, produced) = (self.names.clone(), self.produced.clone());
-        let result = self
-            .inlined(body, value)
-            .map_err(|error| error.at(format_args!("attribute {name}")));
-        self.names = names;
-        self.produced = produced;
-        self.insert_point = place;
-        let result = result?;
+        let at = |error: GraphError| error.at(format_args!("attribute {name}"));
+        let made = self.inlined(body, vec![Item::Value(value)]).map_err(at)?;
+        let &[Item::Value(result)] = &made[..] else {
+            return Err(at(GraphError::invalid(
+                "its graph has to return one tensor",
+            )));
+        };
         let found = self.ty(result);
         if found.dtype != wanted.dtype || found.dims() != wanted.dims() {
             return Err(GraphError::invalid(format!(
@@ -155,47 +154,5 @@ impl Importer<'_> {
             )));
         }
         Ok(result)
-    }
-
-    fn inlined(&mut self, body: GraphProto, value: ValueId) -> Result<ValueId> {
-        let ([input], [output]) = (&body.input[..], &body.output[..]) else {
-            return Err(GraphError::invalid(format!(
-                "its graph has {} inputs and {} outputs, not one each",
-                body.input.len(),
-                body.output.len()
-            )));
-        };
-        let inner: HashSet<String> = body
-            .node
-            .iter()
-            .flat_map(|node| node.output.iter().cloned())
-            .chain(body.initializer.iter().map(|tensor| tensor.name.clone()))
-            .chain([input.name.clone()])
-            .collect();
-        // Names of the graph hide those around it.
-        self.names.retain(|name, _| !inner.contains(name));
-        let used = used_names(&body.node, &body.output);
-        let (input, output) = (input.name.clone(), output.name.clone());
-        self.names.insert(input, value);
-        for initializer in body.initializer {
-            let name = initializer.name.clone();
-            let tensor = super::tensor::tensor(initializer, self.settings.dir)?;
-            let id = self.graph.add_constant(&name, tensor);
-            self.names.insert(name, id);
-        }
-        self.produced.extend(inner);
-        let prefix = self.insert_point.node().to_owned();
-        for (index, mut node) in order::sorted(body.node)? {
-            node.name = format!("{prefix}/{}_{index}", node.op_type);
-            for name in &node.input {
-                if !name.is_empty() && self.resolve(name).is_none() {
-                    let text = format!("node {}: nothing produces its input {name}", node.name);
-                    return Err(GraphError::invalid(text));
-                }
-            }
-            self.convert(node, &used)?;
-        }
-        self.resolve(&output)
-            .ok_or_else(|| GraphError::invalid(format!("nothing produces its output {output}")))
     }
 }

@@ -2,11 +2,12 @@
 
 mod flex;
 mod functions;
-mod narrow;
+mod inline;
 mod order;
 mod proto;
 mod scan;
 mod sequences;
+mod storage_type;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use jumar_ops::{
-    Attr, Attrs, Builder, Narrow, OnnxForm, OnnxNode, OpError, Tensor, TensorType, UNKNOWN,
+    Attr, Attrs, Builder, OnnxForm, OnnxNode, OpError, StorageType, Tensor, TensorType, UNKNOWN,
     find_contrib, find_onnx,
 };
 use jumar_types::dtype::DataType;
@@ -196,7 +197,7 @@ trait Around {
 struct Known {
     ty: TensorType,
     constant: Option<Tensor>,
-    narrow: Option<Narrow>,
+    storage: Option<StorageType>,
 }
 
 /// The types that values from the surrounding graph have in a graph inside a node.
@@ -214,7 +215,7 @@ struct Importer<'a> {
     graph: Graph,
     names: HashMap<String, ValueId>,
     /// The types of ONNX of values that no kernel computes on.
-    narrow: HashMap<ValueId, Narrow>,
+    storage: HashMap<ValueId, StorageType>,
     /// The sequences of tensors of this graph.
     lists: HashMap<String, Vec<ValueId>>,
     /// Names that nodes of this graph produce; they are never looked for around it.
@@ -226,7 +227,7 @@ struct Importer<'a> {
     /// The ONNX node that is being converted.
     insert_point: InsertPoint,
     /// The types of ONNX of the outputs of the graph inside a node that was imported last.
-    returned: Vec<Option<Narrow>>,
+    returned: Vec<Option<StorageType>>,
 }
 
 impl Around for Importer<'_> {
@@ -236,7 +237,7 @@ impl Around for Importer<'_> {
         let known = Known {
             ty: value.ty.clone(),
             constant: value.constant.clone(),
-            narrow: self.narrow.get(&id).copied(),
+            storage: self.storage.get(&id).copied(),
         };
         Some((id, known))
     }
@@ -249,7 +250,7 @@ impl<'a> Importer<'a> {
             around,
             graph: Graph::default(),
             names: HashMap::new(),
-            narrow: HashMap::new(),
+            storage: HashMap::new(),
             lists: HashMap::new(),
             produced: HashSet::new(),
             captured: Vec::new(),
@@ -272,7 +273,7 @@ impl<'a> Importer<'a> {
         let Known {
             ty,
             constant,
-            narrow,
+            storage,
         } = known;
         let id = match constant {
             Some(tensor) => self.graph.add_known(name, tensor),
@@ -288,8 +289,8 @@ impl<'a> Importer<'a> {
             }
         };
         self.names.insert(name.to_owned(), id);
-        if let Some(narrow) = narrow {
-            self.narrow.insert(id, narrow);
+        if let Some(storage) = storage {
+            self.storage.insert(id, storage);
         }
         Some(id)
     }
@@ -303,11 +304,11 @@ impl<'a> Importer<'a> {
         self.graph.name = proto.name;
         for initializer in proto.initializer {
             let name = initializer.name.clone();
-            let narrow = Narrow::of_onnx(initializer.data_type.into());
+            let storage = StorageType::of_onnx(initializer.data_type.into());
             let tensor = tensor::tensor(initializer, self.settings.dir)?;
             let id = self.graph.add_constant(&name, tensor);
-            if let Some(narrow) = narrow {
-                self.narrow.insert(id, narrow);
+            if let Some(storage) = storage {
+                self.storage.insert(id, storage);
             }
             self.define(name, id)?;
         }
@@ -316,32 +317,18 @@ impl<'a> Importer<'a> {
             if self.names.contains_key(&input.name) {
                 continue;
             }
-            let (mut ty, narrow) = value_type(input.r#type.as_ref())
-                .map_err(|error| error.at(format_args!("input {}", input.name)))?;
             if self.around.is_none()
-                && let Some(shape) = self.settings.shapes.get(&input.name)
+                && let Some(element) = sequence_element(input.r#type.as_ref())
             {
-                ty.shape = sharpen(&input.name, &ty, shape)?;
+                let list = self
+                    .sequence_input(&input.name, element)
+                    .map_err(|error| error.at(format_args!("input {}", input.name)))?;
+                self.lists.insert(input.name, list);
+                continue;
             }
-            let shown = narrow
-                .and_then(Narrow::acl)
-                .filter(|_| self.around.is_none());
-            let stored = ty.dtype;
-            ty.dtype = shown.unwrap_or(stored);
-            let mut id = self.graph.add_value(&input.name, ty);
-            self.graph.inputs.push(id);
-            if narrow.is_some_and(|narrow| narrow.is_integer()) && self.around.is_none() {
-                // Only the lowest bits of a byte that a program gives are the element.
-                self.insert_point = InsertPoint::at(format!("{}/bits", input.name));
-                id = self.lowest_bits(id, narrow)?;
-            }
-            if shown.is_some() {
-                self.insert_point = InsertPoint::at(format!("{}/bytes", input.name));
-                id = self.bytes_as(id, stored)?;
-            }
-            if let Some(narrow) = narrow {
-                self.narrow.insert(id, narrow);
-            }
+            let id = self
+                .input(&input.name, input.r#type.as_ref())
+                .map_err(|error| error.at(format_args!("input {}", input.name)))?;
             self.define(input.name, id)?;
         }
         let used = used_names(&proto.node, &proto.output);
@@ -394,9 +381,9 @@ impl<'a> Importer<'a> {
                 .get(&output.name)
                 .cloned()
                 .unwrap_or_else(|| (output.name.clone(), 0));
-            let narrow = self.narrow.get(&value).copied();
+            let storage = self.storage.get(&value).copied();
             if self.around.is_none()
-                && let Some(shown) = narrow.and_then(Narrow::acl)
+                && let Some(shown) = storage.and_then(StorageType::acl)
             {
                 self.insert_point = InsertPoint::at(format!("{}/shown", output.name));
                 value = self.bytes_as(value, shown)?;
@@ -410,13 +397,61 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
+    /// Adds an input of the graph and returns its elements, as operators read them.
+    fn input(&mut self, name: &str, proto: Option<&TypeProto>) -> Result<ValueId> {
+        let (mut ty, storage) = value_type(proto)?;
+        if self.around.is_none()
+            && let Some(shape) = self.settings.shapes.get(name)
+        {
+            ty.shape = sharpen(name, &ty, shape)?;
+        }
+        let shown = storage
+            .and_then(StorageType::acl)
+            .filter(|_| self.around.is_none());
+        let stored = ty.dtype;
+        ty.dtype = shown.unwrap_or(stored);
+        let mut id = self.graph.add_value(name, ty);
+        self.graph.inputs.push(id);
+        if storage.is_some_and(|storage| storage.is_integer()) && self.around.is_none() {
+            // Only the lowest bits of a byte that a program gives are the element.
+            self.insert_point = InsertPoint::at(format!("{}/bits", name));
+            id = self.lowest_bits(id, storage)?;
+        }
+        if shown.is_some() {
+            self.insert_point = InsertPoint::at(format!("{}/bytes", name));
+            id = self.bytes_as(id, stored)?;
+        }
+        if let Some(storage) = storage {
+            self.storage.insert(id, storage);
+        }
+        Ok(id)
+    }
+
+    /// Adds an input for each tensor of a sequence; the shapes of inputs that the caller states say how many there are.
+    fn sequence_input(&mut self, name: &str, element: &TypeProto) -> Result<Vec<ValueId>> {
+        let mut list = Vec::new();
+        loop {
+            let part = format!("{name}_{}", list.len());
+            if !self.settings.shapes.contains_key(&part) {
+                break;
+            }
+            list.push(self.input(&part, Some(element))?);
+        }
+        if list.is_empty() {
+            return Err(GraphError::unsupported(format!(
+                "it is a sequence of tensors, and a model has an input for each of them: state their shapes with input_shape, as {name}_0:2,3;{name}_1:2,3"
+            )));
+        }
+        Ok(list)
+    }
+
     /// Adds nodes that keep the bits that an integer of few bits has.
-    fn lowest_bits(&mut self, value: ValueId, narrow: Option<Narrow>) -> Result<ValueId> {
+    fn lowest_bits(&mut self, value: ValueId, storage: Option<StorageType>) -> Result<ValueId> {
         let attrs = Attrs::new().with("dst_type", i64::from(DataType::Int32.acl()));
         let wide = self.add_node("Cast", &[Some(value)], attrs, 1)?;
-        let format = narrow.map_or(0, Narrow::onnx);
+        let format = storage.map_or(0, StorageType::onnx);
         let attrs = Attrs::new().with("format", format);
-        let made = self.add_node("jumar.Narrow", &[wide.first().copied()], attrs, 1)?;
+        let made = self.add_node("jumar.Encode", &[wide.first().copied()], attrs, 1)?;
         made.first()
             .copied()
             .ok_or_else(|| GraphError::internal("a node without an output"))
@@ -455,7 +490,7 @@ impl<'a> Importer<'a> {
             if let Some(tensor) = &attribute.t
                 && ["Constant", "ConstantOfShape"].contains(&node.op_type.as_str())
             {
-                made = Narrow::of_onnx(tensor.data_type.into());
+                made = StorageType::of_onnx(tensor.data_type.into());
             }
             if let Some(graph) = attribute.g.take() {
                 bodies.insert(name, graph);
@@ -482,8 +517,8 @@ impl<'a> Importer<'a> {
             .map(|name| !name.is_empty() && used.contains(name))
             .collect();
         self.insert_point = InsertPoint::at(std::mem::take(&mut node.name));
-        if self.is_about_sequences(&node) {
-            return self.convert_sequence(&node, &attrs);
+        if self.is_about_sequences(&node, &bodies) {
+            return self.convert_sequence(&node, &attrs, bodies);
         }
         let outputs = if is_control(&node) {
             self.convert_control(&node, inputs, attrs, bodies)?
@@ -497,7 +532,7 @@ impl<'a> Importer<'a> {
             }
             let form = form_of(&node, self.settings.opset)
                 .map_err(|_| GraphError::internal("an unchecked operator"))?;
-            self.check_narrow(&node, &inputs)?;
+            self.check_storage(&node, &inputs)?;
             let view = OnnxNode::new(self.settings.opset, &inputs, &used, &attrs);
             let outputs = (form.lower)(self, &view)?;
             if let Some(name) = view.leftovers().first() {
@@ -505,14 +540,14 @@ impl<'a> Importer<'a> {
                     "the attribute {name} is not supported"
                 )));
             }
-            if let (narrow::Handling::Moves, Some(&Some(first))) =
-                (narrow::handling(&node.op_type), inputs.first())
+            if let (storage_type::Handling::Moves, Some(&Some(first))) =
+                (storage_type::handling(&node.op_type), inputs.first())
             {
-                made = self.narrow.get(&first).copied();
+                made = self.storage.get(&first).copied();
             }
-            if let Some(narrow) = made {
-                self.narrow
-                    .extend(outputs.iter().map(|&value| (value, narrow)));
+            if let Some(storage) = made {
+                self.storage
+                    .extend(outputs.iter().map(|&value| (value, storage)));
             }
             outputs
         };
@@ -535,21 +570,24 @@ impl<'a> Importer<'a> {
     }
 
     /// Refuses inputs of types that no kernel computes on, where the operator computes.
-    fn check_narrow(&self, node: &NodeProto, inputs: &[Option<ValueId>]) -> Result<()> {
+    fn check_storage(&self, node: &NodeProto, inputs: &[Option<ValueId>]) -> Result<()> {
         if !standard_domain(node)
-            || !matches!(narrow::handling(&node.op_type), narrow::Handling::Refuses)
+            || !matches!(
+                storage_type::handling(&node.op_type),
+                storage_type::Handling::Refuses
+            )
         {
             return Ok(());
         }
-        let narrow = inputs
+        let storage = inputs
             .iter()
             .flatten()
-            .find_map(|value| self.narrow.get(value).copied());
-        match narrow {
+            .find_map(|value| self.storage.get(value).copied());
+        match storage {
             None => Ok(()),
-            Some(narrow) => Err(GraphError::unsupported(format!(
+            Some(storage) => Err(GraphError::unsupported(format!(
                 "an input of {} is not supported: convert it first, with Cast or DequantizeLinear",
-                narrow.name()
+                storage.name()
             ))),
         }
     }
@@ -621,9 +659,9 @@ impl<'a> Importer<'a> {
         let outputs = self.add_control(operator, inputs, attrs, made, node.output.len())?;
         // The first output of a loop's graph is its condition.
         let skipped = usize::from(operator.name == "Loop");
-        for (&value, narrow) in outputs.iter().zip(self.returned.iter().skip(skipped)) {
-            if let &Some(narrow) = narrow {
-                self.narrow.insert(value, narrow);
+        for (&value, storage) in outputs.iter().zip(self.returned.iter().skip(skipped)) {
+            if let &Some(storage) = storage {
+                self.storage.insert(value, storage);
             }
         }
         Ok(outputs)
@@ -655,8 +693,8 @@ impl<'a> Importer<'a> {
     }
 
     fn onnx_type(&self, value: ValueId) -> Option<i32> {
-        match self.narrow.get(&value) {
-            Some(narrow) => i32::try_from(narrow.onnx()).ok(),
+        match self.storage.get(&value) {
+            Some(storage) => i32::try_from(storage.onnx()).ok(),
             None => self.graph.value(value).ty.dtype.onnx(),
         }
     }
@@ -730,13 +768,13 @@ impl<'a> Importer<'a> {
             mut graph,
             captured,
             taken,
-            narrow,
+            storage,
             ..
         } = inner;
         self.returned = graph
             .outputs
             .iter()
-            .map(|output| narrow.get(&output.value).copied())
+            .map(|output| storage.get(&output.value).copied())
             .collect();
         self.graph.folding = graph.folding;
         graph.inputs.extend(taken);
@@ -769,12 +807,12 @@ fn sharpen(name: &str, ty: &TensorType, shape: &[i64]) -> Result<Vec<i64>> {
 }
 
 impl Builder for Importer<'_> {
-    fn narrow(&self, value: ValueId) -> Option<Narrow> {
-        self.narrow.get(&value).copied()
+    fn storage(&self, value: ValueId) -> Option<StorageType> {
+        self.storage.get(&value).copied()
     }
 
-    fn set_narrow(&mut self, value: ValueId, narrow: Narrow) {
-        self.narrow.insert(value, narrow);
+    fn set_storage(&mut self, value: ValueId, storage: StorageType) {
+        self.storage.insert(value, storage);
     }
 
     fn ty(&self, value: ValueId) -> &TensorType {
@@ -983,13 +1021,26 @@ fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet
     used
 }
 
-fn value_type(proto: Option<&TypeProto>) -> Result<(TensorType, Option<Narrow>)> {
-    // Whoever gives an input gives what may be left out, too.
-    let inner = proto.and_then(|proto| proto.optional_type.as_ref());
-    let proto = inner.and_then(|one| one.elem_type.as_deref()).or(proto);
+/// The type of what may be left out: a caller who gives inputs gives it, too.
+fn without_optional(proto: &TypeProto) -> &TypeProto {
+    let inner = proto.optional_type.as_ref();
+    inner
+        .and_then(|one| one.elem_type.as_deref())
+        .unwrap_or(proto)
+}
+
+/// The type of the tensors of a sequence.
+fn sequence_element(proto: Option<&TypeProto>) -> Option<&TypeProto> {
+    let sequence = without_optional(proto?).sequence_type.as_ref()?;
+    let element = sequence.elem_type.as_deref()?;
+    element.tensor_type.is_some().then_some(element)
+}
+
+fn value_type(proto: Option<&TypeProto>) -> Result<(TensorType, Option<StorageType>)> {
+    let proto = proto.map(without_optional);
     let Some(tensor) = proto.and_then(|proto| proto.tensor_type.as_ref()) else {
         let what = match proto {
-            Some(proto) if proto.sequence_type.is_some() => "a sequence",
+            Some(proto) if proto.sequence_type.is_some() => "a sequence of other than tensors",
             Some(proto) if proto.map_type.is_some() => "a map",
             _ => "not a tensor",
         };
@@ -997,9 +1048,9 @@ fn value_type(proto: Option<&TypeProto>) -> Result<(TensorType, Option<Narrow>)>
             "it is {what}, and inputs and outputs of a model are tensors"
         )));
     };
-    let narrow = Narrow::of_onnx(tensor.elem_type.into());
-    let dtype = narrow
-        .map(Narrow::storage)
+    let storage = StorageType::of_onnx(tensor.elem_type.into());
+    let dtype = storage
+        .map(StorageType::dtype)
         .or(DataType::from_onnx(tensor.elem_type))
         .filter(|dtype| dtype.size().is_some())
         .ok_or_else(|| {
@@ -1009,14 +1060,14 @@ fn value_type(proto: Option<&TypeProto>) -> Result<(TensorType, Option<Narrow>)>
             ))
         })?;
     let Some(shape) = &tensor.shape else {
-        return Ok((TensorType::of_unknown_rank(dtype), narrow));
+        return Ok((TensorType::of_unknown_rank(dtype), storage));
     };
     let dims: Vec<i64> = shape
         .dim
         .iter()
         .map(|dim| dim.dim_value.unwrap_or(UNKNOWN).max(UNKNOWN))
         .collect();
-    Ok((TensorType::new(dtype, dims), narrow))
+    Ok((TensorType::new(dtype, dims), storage))
 }
 
 /// AttributeProto.AttributeType has a number for each of these.

@@ -169,17 +169,17 @@ pub(super) struct ValueInfoProto {
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
-    #[prost(message, optional, tag = "4")]
-    pub sequence_type: Option<Skipped>,
+    #[prost(message, optional, boxed, tag = "4")]
+    pub sequence_type: Option<Box<ElementTypeProto>>,
     #[prost(message, optional, tag = "5")]
     pub map_type: Option<Skipped>,
     #[prost(message, optional, boxed, tag = "9")]
-    pub optional_type: Option<Box<OptionalTypeProto>>,
+    pub optional_type: Option<Box<ElementTypeProto>>,
 }
 
-/// A type whose value may be left out.
+/// The type of the elements of a sequence, or of what may be left out.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct OptionalTypeProto {
+pub(super) struct ElementTypeProto {
     #[prost(message, optional, boxed, tag = "1")]
     pub elem_type: Option<Box<TypeProto>>,
 }

@@ -3,10 +3,10 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
 
-use jumar_ops::{Narrow, Tensor};
+use jumar_ops::{StorageType, Tensor};
 use jumar_types::dtype::DataType;
 
-use super::{narrow, proto::TensorProto};
+use super::{proto::TensorProto, storage_type};
 use crate::{GraphError, GraphErrorKind, Result, files};
 
 /// TensorProto.DataLocation.EXTERNAL.
@@ -19,9 +19,9 @@ pub(super) fn tensor(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
 }
 
 fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
-    let narrow = Narrow::of_onnx(proto.data_type.into());
-    let dtype = narrow
-        .map(Narrow::storage)
+    let storage = StorageType::of_onnx(proto.data_type.into());
+    let dtype = storage
+        .map(StorageType::dtype)
         .or(DataType::from_onnx(proto.data_type))
         .filter(|dtype| dtype.size().is_some())
         .ok_or_else(|| {
@@ -41,20 +41,20 @@ fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
                 proto.dims
             ))
         })?;
-    if let Some(narrow) = narrow {
-        let size = |count| narrow::bytes(narrow, count);
+    if let Some(storage) = storage {
+        let size = |count| storage_type::bytes(storage, count);
         let packed = if proto.data_location == EXTERNAL {
-            external(&proto, narrow.name(), size, &dims, dir)?.into()
+            external(&proto, storage.name(), size, &dims, dir)?.into()
         } else if !proto.raw_data.is_empty() {
             proto.raw_data
         } else {
-            narrow::typed(narrow, &proto).into()
+            storage_type::typed(storage, &proto).into()
         };
         // Bytes are elements already.
-        if narrow.bits() == 8 {
+        if storage.bits() == 8 {
             return Ok(Tensor::shared(dtype, &dims, packed)?);
         }
-        return narrow::unpack(narrow, &dims, &packed);
+        return storage_type::unpack(storage, &dims, &packed);
     }
     let bytes = if proto.data_location == EXTERNAL {
         external(
@@ -73,7 +73,7 @@ fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
     Ok(Tensor::shared(dtype, &dims, bytes)?)
 }
 
-/// Collects elements from the field that ONNX uses for a type. Narrow types lie in 32-bit fields, half-precision
+/// Collects elements from the field that ONNX uses for a type. StorageType types lie in 32-bit fields, half-precision
 /// numbers as their bits.
 fn typed(proto: &TensorProto, dtype: DataType) -> Result<Vec<u8>> {
     fn pack<T: Copy, const N: usize>(list: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {

@@ -2,12 +2,12 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::onnx::{LATEST, narrowed};
+use crate::onnx::{LATEST, encoded};
 use crate::operator::OUTPUT_Y;
 use crate::view::{Layout, View, ViewMut};
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InputDef, Kernel, Narrow, OnnxForm,
-    OnnxNode, OpError, Operator, TensorType, Types, ValueRef,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InputDef, Kernel, OnnxForm, OnnxNode,
+    OpError, Operator, StorageType, TensorType, Types, ValueRef,
 };
 
 /// Types of whole bytes that models take and return, and that no other operator knows.
@@ -63,43 +63,43 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         .int("to")?
         .ok_or_else(|| OpError::invalid("the attribute to is missing"))?;
     let x = node.input(0)?;
-    let (narrow, from) = (Narrow::of_onnx(number), builder.narrow(x));
-    let dtype = match narrow {
-        Some(narrow) => narrow.storage(),
+    let (storage, from) = (StorageType::of_onnx(number), builder.storage(x));
+    let dtype = match storage {
+        Some(storage) => storage.dtype(),
         None => node
             .dtype("to")?
             .ok_or_else(|| OpError::invalid("the attribute to is missing"))?,
     };
-    let width = |narrow: Option<Narrow>, dtype: DataType| match narrow {
-        Some(narrow) => narrow.bits(),
+    let width = |storage: Option<StorageType>, dtype: DataType| match storage {
+        Some(storage) => storage.bits(),
         None => dtype.bits(),
     };
-    let (own, wanted) = (width(from, builder.ty(x).dtype), width(narrow, dtype));
+    let (own, wanted) = (width(from, builder.ty(x).dtype), width(storage, dtype));
     if own != wanted {
         return Err(OpError::invalid(format!(
             "elements of {own} bits cannot be read as elements of {wanted} bits"
         )));
     }
-    if let Some(narrow) = narrow.filter(|narrow| narrow.bits() < 8) {
+    if let Some(storage) = storage.filter(|storage| storage.bits() < 8) {
         // The code without its sign, and the sign that the other type has.
         let code = match wanted {
-            2 => Narrow::UInt2,
-            _ => Narrow::UInt4,
+            2 => StorageType::UInt2,
+            _ => StorageType::UInt4,
         };
-        if narrow.is_integer() {
-            return Ok(vec![narrowed(builder, x, narrow, true, "up")?]);
+        if storage.is_integer() {
+            return Ok(vec![encoded(builder, x, storage, true, "up")?]);
         }
         let value = match wanted {
             6 => x,
-            _ => narrowed(builder, x, code, true, "up")?,
+            _ => encoded(builder, x, code, true, "up")?,
         };
-        builder.set_narrow(value, narrow);
+        builder.set_storage(value, storage);
         return Ok(vec![value]);
     }
     let attrs = Attrs::new().with("type", dtype);
     let value = builder.node("Bitcast", &[Some(x)], attrs)?;
-    if let Some(narrow) = narrow {
-        builder.set_narrow(value, narrow);
+    if let Some(storage) = storage {
+        builder.set_storage(value, storage);
     }
     Ok(vec![value])
 }

@@ -3,13 +3,13 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::compute_types::{BLOCK, Carried, Wide, for_carried};
-use crate::onnx::{LATEST, narrowed, widened};
+use crate::onnx::{LATEST, decoded, encoded};
 use crate::operator::OUTPUT_Y;
 use crate::simd::convert::convert;
 use crate::view::RowMut;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, Narrow, OnnxForm,
-    OnnxNode, OpError, Operator, TensorType, Types, ValueRef,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm,
+    OnnxNode, OpError, Operator, StorageType, TensorType, Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -18,8 +18,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         OnnxForm::new("Cast", 6, LATEST, lower),
         OnnxForm::new("CastLike", 15, LATEST, |builder, node| {
             let like = node.input(1)?;
-            let to = match builder.narrow(like) {
-                Some(narrow) => Target::Narrow(narrow),
+            let to = match builder.storage(like) {
+                Some(storage) => Target::StorageType(storage),
                 None => Target::Full(builder.ty(like).dtype),
             };
             Ok(vec![convert_to(builder, node, to)?])
@@ -62,15 +62,15 @@ fn target(cx: &InferCx<'_>) -> Result<DataType, OpError> {
 /// What a conversion leads to.
 enum Target {
     Full(DataType),
-    Narrow(Narrow),
+    StorageType(StorageType),
 }
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     let number = node
         .int("to")?
         .ok_or_else(|| OpError::invalid("the attribute to is missing"))?;
-    let to = match Narrow::of_onnx(number) {
-        Some(narrow) => Target::Narrow(narrow),
+    let to = match StorageType::of_onnx(number) {
+        Some(storage) => Target::StorageType(storage),
         None => Target::Full(node.dtype("to")?.unwrap_or(DataType::String)),
     };
     Ok(vec![convert_to(builder, node, to)?])
@@ -84,9 +84,9 @@ fn convert_to(
     // Both matter for floating-point types of 8 bits alone.
     let saturate = node.bool_or("saturate", true)?;
     let round_mode = node.str_or("round_mode", "up")?;
-    let x = widened(builder, node.input(0)?)?;
+    let x = decoded(builder, node.input(0)?)?;
     match to {
-        Target::Narrow(narrow) => narrowed(builder, x, narrow, saturate, round_mode),
+        Target::StorageType(storage) => encoded(builder, x, storage, saturate, round_mode),
         Target::Full(dtype) => {
             let attrs = Attrs::new().with("dst_type", i64::from(dtype.acl()));
             builder.node("Cast", &[Some(x)], attrs)

@@ -351,22 +351,28 @@ mod tests {
         let mut state = vec![vec![0.0; width]; size];
         let mut wanted = Vec::new();
         for step in 0..steps {
-            for i in 0..size {
-                for x in &mut state[i] {
+            for (i, own) in state.iter_mut().enumerate() {
+                for x in own {
                     *x *= g[step * size + i].exp();
                 }
             }
-            for j in 0..width {
-                let held: f64 = (0..size).map(|i| state[i][j] * k[step * size + i]).sum();
-                let new = b[step] * (v[step * width + j] - held);
-                for i in 0..size {
-                    state[i][j] += k[step * size + i] * new;
+            let row = |i: usize, j: usize| state[i][j];
+            let new: Vec<f64> = (0..width)
+                .map(|j| {
+                    let held: f64 = (0..size).map(|i| row(i, j) * k[step * size + i]).sum();
+                    b[step] * (v[step * width + j] - held)
+                })
+                .collect();
+            for (i, own) in state.iter_mut().enumerate() {
+                for (x, new) in own.iter_mut().zip(&new) {
+                    *x += k[step * size + i] * new;
                 }
             }
-            for j in 0..width {
-                let sum: f64 = (0..size).map(|i| state[i][j] * q[step * size + i]).sum();
-                wanted.push((sum / (size as f64).sqrt()) as f32);
-            }
+            wanted.extend((0..width).map(|j| {
+                let products = state.iter().enumerate();
+                let sum: f64 = products.map(|(i, own)| own[j] * q[step * size + i]).sum();
+                (sum / (size as f64).sqrt()) as f32
+            }));
         }
         // The past is left out; inputs of a test lie side by side, so it is given as zeros.
         let past = f32s(&[1, 1, size, width], &vec![0.0; size * width]);

@@ -102,7 +102,6 @@ mod mish;
 mod modulus;
 mod mul;
 mod muls;
-mod narrow;
 mod neg;
 mod non_max_suppression;
 mod non_zero;
@@ -157,6 +156,7 @@ mod special;
 mod split;
 mod sqrt;
 mod squeeze;
+mod storage_type;
 mod strided_slice;
 mod sub;
 mod swish;
@@ -271,7 +271,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     modulus::OPERATORS,
     mul::OPERATORS,
     muls::OPERATORS,
-    narrow::OPERATORS,
+    storage_type::OPERATORS,
     neg::OPERATORS,
     non_max_suppression::OPERATORS,
     non_zero::OPERATORS,

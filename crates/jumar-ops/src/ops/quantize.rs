@@ -3,11 +3,12 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
-use crate::onnx::{LATEST, alike, attrs_alike, narrowed, widened};
+use crate::onnx::{LATEST, alike, attrs_alike, decoded, encoded};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, InferCx, InputDef, Narrow, OnnxForm, OnnxNode,
-    OpError, Operator, OutputDef, PrepareCx, TensorType, Types, ValueRef, attr::AttrReader, infer,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError,
+    Operator, OutputDef, PrepareCx, StorageType, TensorType, Types, ValueRef, attr::AttrReader,
+    infer,
 };
 
 const SMALL: Types = Types::of(&[
@@ -192,34 +193,34 @@ fn lower_quantize(
     let saturate = node.bool_or("saturate", true)?;
     let asked = node.int_or("output_dtype", 0)?;
     let zero = node.optional(2);
-    let narrow = match zero {
-        Some(zero) => builder.narrow(zero),
-        None => Narrow::of_onnx(asked),
+    let storage = match zero {
+        Some(zero) => builder.storage(zero),
+        None => StorageType::of_onnx(asked),
     };
-    let Some(narrow) = narrow else {
+    let Some(storage) = storage else {
         return alike(builder, node, "jumar.QuantizeLinear");
     };
-    if asked != 0 && asked != narrow.onnx() {
+    if asked != 0 && asked != storage.onnx() {
         return Err(OpError::invalid(format!(
             "output_dtype is {asked}, and the zero point is {}",
-            narrow.name()
+            storage.name()
         )));
     }
     let mut attrs = Attrs::new()
         .with("axis", node.int_or("axis", 1)?)
         .with("block_size", node.int_or("block_size", 0)?);
-    if narrow.is_integer() {
-        attrs.set("bits", narrow.bits() as i64);
-        let number = narrow.storage().onnx().unwrap_or_default();
+    if storage.is_integer() {
+        attrs.set("bits", storage.bits() as i64);
+        let number = storage.dtype().onnx().unwrap_or_default();
         attrs.set("output_dtype", i64::from(number));
         let value = builder.node("jumar.QuantizeLinear", node.inputs(), attrs)?;
-        builder.set_narrow(value, narrow);
+        builder.set_storage(value, storage);
         return Ok(vec![value]);
     }
     // The zero point of a floating-point type is 0.
     attrs.set("bits", -1);
     let quotient = builder.node("jumar.QuantizeLinear", &node.inputs()[..2], attrs)?;
-    Ok(vec![narrowed(builder, quotient, narrow, saturate, "up")?])
+    Ok(vec![encoded(builder, quotient, storage, saturate, "up")?])
 }
 
 fn lower_dequantize(
@@ -230,7 +231,7 @@ fn lower_dequantize(
     let mut inputs = node.inputs().to_vec();
     for index in [0, 2] {
         if let Some(Some(value)) = inputs.get(index).copied() {
-            inputs[index] = Some(widened(builder, value)?);
+            inputs[index] = Some(decoded(builder, value)?);
         }
     }
     builder.add_node("jumar.DequantizeLinear", &inputs, attrs, 1)

@@ -1,36 +1,36 @@
 //! Element types of ONNX that no kernel computes on: integers of 2 and 4 bits, floating-point types of 4, 6 and 8 bits.
 //!
 //! A tensor of such a type has one element in a byte: integers as int8 or uint8, floating-point types as codes in uint8. Operators
-//! that move elements take the bytes as they are; conversions go through `jumar.Narrow` and `jumar.Widen`.
+//! that move elements take the bytes as they are; conversions go through `jumar.Encode` and `jumar.Decode`.
 
 use jumar_types::dtype::DataType;
 
 use crate::minifloat::{Minifloat, Rounding, decode_scale};
 
-macro_rules! narrow {
+macro_rules! storage {
     ($($(#[$doc:meta])* $name:ident = $onnx:literal, $text:literal, $bits:literal;)*) => {
         /// An element type that is stored in bytes; the numbers are those of ONNX's `TensorProto.DataType`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Narrow { $($(#[$doc])* $name = $onnx,)* }
+        pub enum StorageType { $($(#[$doc])* $name = $onnx,)* }
 
-        impl Narrow {
+        impl StorageType {
             /// Lists every type.
-            pub const ALL: &'static [Narrow] = &[$(Narrow::$name,)*];
+            pub const ALL: &'static [StorageType] = &[$(StorageType::$name,)*];
 
             /// Returns the name, as definitions of ONNX spell it.
             pub const fn name(self) -> &'static str {
-                match self { $(Narrow::$name => $text,)* }
+                match self { $(StorageType::$name => $text,)* }
             }
 
             /// Returns the width of an element in a file.
             pub const fn bits(self) -> usize {
-                match self { $(Narrow::$name => $bits,)* }
+                match self { $(StorageType::$name => $bits,)* }
             }
         }
     };
 }
 
-narrow! {
+storage! {
     /// 4 bits of exponent, finite, 8 bits in all.
     Float8E4M3Fn = 17, "float8e4m3fn", 8;
     /// 4 bits of exponent, one zero, 8 bits in all.
@@ -66,10 +66,10 @@ pub(crate) struct Conversion {
     pub rounding: Rounding,
 }
 
-impl Narrow {
+impl StorageType {
     /// Finds the type with a number of ONNX.
-    pub fn of_onnx(number: i64) -> Option<Narrow> {
-        Narrow::ALL
+    pub fn of_onnx(number: i64) -> Option<StorageType> {
+        StorageType::ALL
             .iter()
             .copied()
             .find(|&own| own as i64 == number)
@@ -81,9 +81,9 @@ impl Narrow {
     }
 
     /// Returns the type of the bytes that hold its elements.
-    pub const fn storage(self) -> DataType {
+    pub const fn dtype(self) -> DataType {
         match self {
-            Narrow::Int4 | Narrow::Int2 => DataType::Int8,
+            StorageType::Int4 | StorageType::Int2 => DataType::Int8,
             _ => DataType::UInt8,
         }
     }
@@ -91,9 +91,9 @@ impl Narrow {
     /// Returns the type by which ACL knows tensors of it, where that has whole bytes; other tensors are shown as what stores them.
     pub const fn acl(self) -> Option<DataType> {
         match self {
-            Narrow::Float8E4M3Fn => Some(DataType::Float8E4M3Fn),
-            Narrow::Float8E5M2 => Some(DataType::Float8E5M2),
-            Narrow::Float8E8M0 => Some(DataType::Float8E8M0),
+            StorageType::Float8E4M3Fn => Some(DataType::Float8E4M3Fn),
+            StorageType::Float8E5M2 => Some(DataType::Float8E5M2),
+            StorageType::Float8E8M0 => Some(DataType::Float8E8M0),
             _ => None,
         }
     }
@@ -102,17 +102,17 @@ impl Narrow {
     pub const fn is_integer(self) -> bool {
         matches!(
             self,
-            Narrow::UInt4 | Narrow::Int4 | Narrow::UInt2 | Narrow::Int2
+            StorageType::UInt4 | StorageType::Int4 | StorageType::UInt2 | StorageType::Int2
         )
     }
 
     /// Returns the smallest and the largest integer.
     pub const fn bounds(self) -> Option<(i64, i64)> {
         match self {
-            Narrow::UInt4 => Some((0, 15)),
-            Narrow::Int4 => Some((-8, 7)),
-            Narrow::UInt2 => Some((0, 3)),
-            Narrow::Int2 => Some((-2, 1)),
+            StorageType::UInt4 => Some((0, 15)),
+            StorageType::Int4 => Some((-8, 7)),
+            StorageType::UInt2 => Some((0, 3)),
+            StorageType::Int2 => Some((-2, 1)),
             _ => None,
         }
     }
@@ -120,8 +120,8 @@ impl Narrow {
     /// Returns the byte of an element from its bits in a file.
     pub const fn byte(self, bits: u8) -> u8 {
         match self {
-            Narrow::Int4 => ((bits << 4).cast_signed() >> 4).cast_unsigned(),
-            Narrow::Int2 => ((bits << 6).cast_signed() >> 6).cast_unsigned(),
+            StorageType::Int4 => ((bits << 4).cast_signed() >> 4).cast_unsigned(),
+            StorageType::Int2 => ((bits << 6).cast_signed() >> 6).cast_unsigned(),
             _ => bits,
         }
     }
@@ -133,16 +133,19 @@ impl Narrow {
     }
 
     const fn float(self) -> Option<Minifloat> {
-        Minifloat::of_narrow(self)
+        Minifloat::of_storage(self)
     }
 
     const fn has_one_zero(self) -> bool {
-        matches!(self, Narrow::Float8E4M3FnUz | Narrow::Float8E5M2FnUz)
+        matches!(
+            self,
+            StorageType::Float8E4M3FnUz | StorageType::Float8E5M2FnUz
+        )
     }
 
     /// Returns the code of a number.
     pub(crate) fn encode(self, value: f32, conversion: Conversion) -> u8 {
-        if self == Narrow::Float8E8M0 {
+        if self == StorageType::Float8E8M0 {
             return scale(value, conversion);
         }
         let Some(float) = self.float() else {
@@ -159,8 +162,12 @@ impl Narrow {
         }
         let sign = (value.to_bits() >> 31 << 7) as u8;
         match self {
-            Narrow::Float8E4M3Fn if !conversion.saturate && is_beyond(value, float) => sign | 0x7f,
-            Narrow::Float8E5M2 if !conversion.saturate && is_beyond(value, float) => sign | 0x7c,
+            StorageType::Float8E4M3Fn if !conversion.saturate && is_beyond(value, float) => {
+                sign | 0x7f
+            }
+            StorageType::Float8E5M2 if !conversion.saturate && is_beyond(value, float) => {
+                sign | 0x7c
+            }
             _ => float.encode(value, Rounding::Even),
         }
     }
@@ -168,7 +175,7 @@ impl Narrow {
     /// Returns the number of a code.
     pub(crate) fn decode(self, code: u8) -> f32 {
         match self {
-            Narrow::Float8E8M0 => decode_scale(code),
+            StorageType::Float8E8M0 => decode_scale(code),
             _ if self.has_one_zero() && code == 0x80 => f32::NAN,
             _ => self.float().map_or(0.0, |float| float.decode(code)),
         }
@@ -214,14 +221,14 @@ mod tests {
 
     #[test]
     fn every_code_is_the_code_of_its_number() {
-        for &narrow in Narrow::ALL {
-            if narrow.is_integer() {
+        for &storage in StorageType::ALL {
+            if storage.is_integer() {
                 continue;
             }
-            for code in 0..=((1u16 << narrow.bits()) - 1) as u8 {
-                let value = narrow.decode(code);
-                if value.is_finite() && narrow != Narrow::Float8E8M0 {
-                    assert_eq!(narrow.encode(value, SATURATE), code, "{narrow:?} {value}");
+            for code in 0..=((1u16 << storage.bits()) - 1) as u8 {
+                let value = storage.decode(code);
+                if value.is_finite() && storage != StorageType::Float8E8M0 {
+                    assert_eq!(storage.encode(value, SATURATE), code, "{storage:?} {value}");
                 }
             }
         }
@@ -234,20 +241,21 @@ mod tests {
             ..SATURATE
         };
         let inf = f32::INFINITY;
-        for (narrow, largest, beyond) in [
-            (Narrow::Float8E4M3Fn, 448.0, f32::NAN),
-            (Narrow::Float8E4M3FnUz, 240.0, f32::NAN),
-            (Narrow::Float8E5M2, 57344.0, inf),
-            (Narrow::Float8E5M2FnUz, 57344.0, f32::NAN),
+        for (storage, largest, beyond) in [
+            (StorageType::Float8E4M3Fn, 448.0, f32::NAN),
+            (StorageType::Float8E4M3FnUz, 240.0, f32::NAN),
+            (StorageType::Float8E5M2, 57344.0, inf),
+            (StorageType::Float8E5M2FnUz, 57344.0, f32::NAN),
         ] {
-            assert_eq!(narrow.decode(narrow.encode(inf, SATURATE)), largest);
-            assert_eq!(narrow.decode(narrow.encode(-1e9, SATURATE)), -largest);
-            let found = narrow.decode(narrow.encode(1e9, other));
+            assert_eq!(storage.decode(storage.encode(inf, SATURATE)), largest);
+            assert_eq!(storage.decode(storage.encode(-1e9, SATURATE)), -largest);
+            let found = storage.decode(storage.encode(1e9, other));
             assert!(found == beyond || found.is_nan() && beyond.is_nan());
-            assert_eq!(narrow.decode(narrow.encode(largest, other)), largest);
-            assert!(narrow.decode(narrow.encode(f32::NAN, SATURATE)).is_nan());
+            assert_eq!(storage.decode(storage.encode(largest, other)), largest);
+            assert!(storage.decode(storage.encode(f32::NAN, SATURATE)).is_nan());
         }
-        let zero = Narrow::Float8E5M2FnUz.decode(Narrow::Float8E5M2FnUz.encode(-0.0, SATURATE));
+        let zero =
+            StorageType::Float8E5M2FnUz.decode(StorageType::Float8E5M2FnUz.encode(-0.0, SATURATE));
         assert!(zero == 0.0 && zero.is_sign_positive());
     }
 }

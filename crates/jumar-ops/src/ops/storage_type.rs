@@ -1,11 +1,11 @@
-//! Numbers as elements of types that are narrower than a kernel computes on, and back; see [`crate::narrow`].
+//! Numbers as elements of types that are stored alone, and back; see [`crate::storage_type`].
 
 use jumar_types::dtype::DataType;
 
 use crate::kernels::elementwise::infer_same;
 use crate::minifloat::Rounding;
-use crate::narrow::{Conversion, Narrow};
 use crate::operator::OUTPUT_Y;
+use crate::storage_type::{Conversion, StorageType};
 use crate::{
     Aliasing, AttrDef, AttrKind, Call, InferCx, InputDef, Kernel, OpError, Operator, TensorType,
     Types,
@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
-        name: "jumar.Narrow",
+        name: "jumar.Encode",
         onnx: &[],
         // Integers become integers, and float32 what is a floating-point type.
         inputs: &[InputDef::required(
@@ -29,27 +29,27 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| {
-            let (narrow, x) = (format(cx)?, cx.input(0)?);
-            if narrow.is_integer() != (x.dtype == DataType::Int32) {
+            let (storage, x) = (format(cx)?, cx.input(0)?);
+            if storage.is_integer() != (x.dtype == DataType::Int32) {
                 return Err(OpError::invalid(format!(
                     "{x} cannot become {}",
-                    narrow.name()
+                    storage.name()
                 )));
             }
             conversion(cx)?;
             let mut y = infer_same(cx)?;
-            y[0].dtype = narrow.storage();
+            y[0].dtype = storage.dtype();
             Ok(y)
         },
         prepare: |cx| {
-            Ok(Box::new(ToNarrow {
-                narrow: format(cx.infer())?,
+            Ok(Box::new(Encoding {
+                storage: format(cx.infer())?,
                 conversion: conversion(cx.infer())?,
             }))
         },
     },
     &Operator {
-        name: "jumar.Widen",
+        name: "jumar.Decode",
         onnx: &[],
         inputs: &[InputDef::required("x", Types::of(&[DataType::UInt8]))],
         outputs: OUTPUT_Y,
@@ -68,17 +68,17 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }])
         },
         prepare: |cx| {
-            let narrow = format(cx.infer())?;
-            let numbers = std::array::from_fn(|code| narrow.decode(code as u8));
-            Ok(Box::new(ToFloat { numbers }))
+            let storage = format(cx.infer())?;
+            let numbers = std::array::from_fn(|code| storage.decode(code as u8));
+            Ok(Box::new(Decoding { numbers }))
         },
     },
 ];
 
-fn format(cx: &InferCx<'_>) -> Result<Narrow, OpError> {
+fn format(cx: &InferCx<'_>) -> Result<StorageType, OpError> {
     let number = cx.attrs().int("format")?;
-    Narrow::of_onnx(number)
-        .ok_or_else(|| OpError::invalid(format!("format {number} is not a narrow type of ONNX")))
+    StorageType::of_onnx(number)
+        .ok_or_else(|| OpError::invalid(format!("format {number} is not a storage type of ONNX")))
 }
 
 fn conversion(cx: &InferCx<'_>) -> Result<Conversion, OpError> {
@@ -98,41 +98,41 @@ fn conversion(cx: &InferCx<'_>) -> Result<Conversion, OpError> {
     })
 }
 
-struct ToNarrow {
-    narrow: Narrow,
+struct Encoding {
+    storage: StorageType,
     conversion: Conversion,
 }
 
-impl Kernel for ToNarrow {
+impl Kernel for Encoding {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let narrow = self.narrow;
-        if narrow.storage() == DataType::Int8 {
+        let storage = self.storage;
+        if storage.dtype() == DataType::Int8 {
             call.output::<i8>(0)?
                 .flat()
                 .map1_each(call.input::<i32>(0)?.flat(), |x| {
-                    narrow.wrap(x).cast_signed()
+                    storage.wrap(x).cast_signed()
                 });
-        } else if narrow.is_integer() {
+        } else if storage.is_integer() {
             call.output::<u8>(0)?
                 .flat()
-                .map1_each(call.input::<i32>(0)?.flat(), |x| narrow.wrap(x));
+                .map1_each(call.input::<i32>(0)?.flat(), |x| storage.wrap(x));
         } else {
             call.output::<u8>(0)?
                 .flat()
                 .map1_each(call.input::<f32>(0)?.flat(), |x| {
-                    narrow.encode(x, self.conversion)
+                    storage.encode(x, self.conversion)
                 });
         }
         Ok(())
     }
 }
 
-struct ToFloat {
+struct Decoding {
     /// The number of each code.
     numbers: [f32; 256],
 }
 
-impl Kernel for ToFloat {
+impl Kernel for Decoding {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         call.output::<f32>(0)?
             .flat()
@@ -151,19 +151,24 @@ mod tests {
     #[test]
     fn integers_keep_their_lowest_bits_and_floats_are_rounded() {
         let x = cast(&i64s(&[4], &[7, 8, -9, 3]), DataType::Int32);
-        let format = |narrow: Narrow| none().with("format", narrow.onnx());
-        let four = run("jumar.Narrow", &[x.clone()], format(Narrow::Int4)).unwrap();
+        let format = |storage: StorageType| none().with("format", storage.onnx());
+        let four = run("jumar.Encode", &[x.clone()], format(StorageType::Int4)).unwrap();
         assert_eq!(four[0].ints(), Some(vec![7, -8, 7, 3]));
-        let two = run("jumar.Narrow", &[x.clone()], format(Narrow::UInt2)).unwrap();
+        let two = run("jumar.Encode", &[x.clone()], format(StorageType::UInt2)).unwrap();
         assert_eq!(two[0].ints(), Some(vec![3, 0, 3, 3]));
         let x = f32s(&[4], &[0.3, 5.1, -100.0, 2.5]);
-        let codes = run("jumar.Narrow", &[x], format(Narrow::Float4E2M1)).unwrap();
+        let codes = run("jumar.Encode", &[x], format(StorageType::Float4E2M1)).unwrap();
         let back = f32s(&[4], &[0.5, 6.0, -6.0, 2.0]);
-        check("jumar.Widen", &codes, format(Narrow::Float4E2M1), &back);
+        check(
+            "jumar.Decode",
+            &codes,
+            format(StorageType::Float4E2M1),
+            &back,
+        );
         refuse(
-            "jumar.Narrow",
+            "jumar.Encode",
             &[i64s(&[1], &[1])],
-            format(Narrow::Int4),
+            format(StorageType::Int4),
             "it can be",
         );
     }

@@ -1,6 +1,6 @@
 //! Tensors whose elements have fewer bits than a byte in a file, or types that no kernel computes on: one element becomes one byte.
 
-use jumar_ops::{Narrow, Tensor};
+use jumar_ops::{StorageType, Tensor};
 
 use super::proto::TensorProto;
 use crate::{GraphError, Result};
@@ -63,12 +63,12 @@ pub(super) fn handling(operator: &str) -> Handling {
 /// # Errors
 ///
 /// Invalid: there are too few or too many bytes.
-pub(super) fn unpack(narrow: Narrow, dims: &[usize], packed: &[u8]) -> Result<Tensor> {
-    let bits = narrow.bits();
+pub(super) fn unpack(storage: StorageType, dims: &[usize], packed: &[u8]) -> Result<Tensor> {
+    let bits = storage.bits();
     let count = dims
         .iter()
         .try_fold(1usize, |product, &dim| product.checked_mul(dim))
-        .filter(|&count| bytes(narrow, count) == Some(packed.len()));
+        .filter(|&count| bytes(storage, count) == Some(packed.len()));
     let Some(count) = count else {
         return Err(GraphError::invalid(format!(
             "it has {} bytes, which are not those of the shape {dims:?} with elements of {bits} bits",
@@ -80,28 +80,28 @@ pub(super) fn unpack(narrow: Narrow, dims: &[usize], packed: &[u8]) -> Result<Te
         let (at, shift) = (index * bits / 8, index * bits % 8);
         let high = packed.get(at + 1).copied().unwrap_or(0);
         let pair = u16::from_le_bytes([packed[at], high]);
-        narrow.byte((pair >> shift) as u8 & mask)
+        storage.byte((pair >> shift) as u8 & mask)
     };
     let bytes: Vec<u8> = (0..count).map(element).collect();
-    Ok(Tensor::new(narrow.storage(), dims, bytes)?)
+    Ok(Tensor::new(storage.dtype(), dims, bytes)?)
 }
 
 /// Returns the number of bytes that elements take in a file.
-pub(super) fn bytes(narrow: Narrow, count: usize) -> Option<usize> {
+pub(super) fn bytes(storage: StorageType, count: usize) -> Option<usize> {
     count
-        .checked_mul(narrow.bits())
+        .checked_mul(storage.bits())
         .map(|bits| bits.div_ceil(8))
 }
 
 /// Collects the elements of a tensor without raw data: each number holds one byte, or one element where bytes hold no round number.
-pub(super) fn typed(narrow: Narrow, proto: &TensorProto) -> Vec<u8> {
+pub(super) fn typed(storage: StorageType, proto: &TensorProto) -> Vec<u8> {
     let codes: Vec<u8> = proto.int32_data.iter().map(|&value| value as u8).collect();
-    if 8 % narrow.bits() == 0 {
+    if 8 % storage.bits() == 0 {
         return codes;
     }
-    let mut packed = vec![0u8; (codes.len() * narrow.bits()).div_ceil(8)];
+    let mut packed = vec![0u8; (codes.len() * storage.bits()).div_ceil(8)];
     for (index, code) in codes.into_iter().enumerate() {
-        let (at, shift) = (index * narrow.bits() / 8, index * narrow.bits() % 8);
+        let (at, shift) = (index * storage.bits() / 8, index * storage.bits() % 8);
         let pair = u16::from(code) << shift;
         packed[at] |= pair as u8;
         if let Some(next) = packed.get_mut(at + 1) {
@@ -117,19 +117,22 @@ mod tests {
 
     #[test]
     fn elements_lie_without_gaps_the_first_in_the_lowest_bits() {
-        let ints = |narrow, packed: &[u8], dims: &[usize]| {
-            unpack(narrow, dims, packed).unwrap().ints().unwrap()
+        let ints = |storage, packed: &[u8], dims: &[usize]| {
+            unpack(storage, dims, packed).unwrap().ints().unwrap()
         };
-        assert_eq!(ints(Narrow::Int4, &[0x8f, 0x07], &[3]), [-1, -8, 7]);
-        assert_eq!(ints(Narrow::UInt4, &[0x8f, 0x07], &[3]), [15, 8, 7]);
-        assert_eq!(ints(Narrow::Int2, &[0b11_10_01_00], &[4]), [0, 1, -2, -1]);
+        assert_eq!(ints(StorageType::Int4, &[0x8f, 0x07], &[3]), [-1, -8, 7]);
+        assert_eq!(ints(StorageType::UInt4, &[0x8f, 0x07], &[3]), [15, 8, 7]);
+        assert_eq!(
+            ints(StorageType::Int2, &[0b11_10_01_00], &[4]),
+            [0, 1, -2, -1]
+        );
         let six = [0b01_000001, 0b0011_0000, 0b000100_00];
-        assert_eq!(ints(Narrow::Float6E2M3, &six, &[4]), [1, 1, 3, 4]);
+        assert_eq!(ints(StorageType::Float6E2M3, &six, &[4]), [1, 1, 3, 4]);
         let proto = TensorProto {
             int32_data: vec![1, 1, 3, 4],
             ..TensorProto::default()
         };
-        assert_eq!(typed(Narrow::Float6E2M3, &proto), six);
-        assert!(unpack(Narrow::Int4, &[5], &[0, 0]).is_err());
+        assert_eq!(typed(StorageType::Float6E2M3, &proto), six);
+        assert!(unpack(StorageType::Int4, &[5], &[0, 0]).is_err());
     }
 }
