@@ -24,7 +24,7 @@ impl Importer<'_> {
         self.resolve(name).map(Item::Value)
     }
 
-    /// Gives a name to a tensor or a sequence.
+    /// Names a tensor or a sequence.
     pub(super) fn bind(&mut self, name: String, item: Item) -> Result<()> {
         match item {
             Item::Value(value) => self.define(name, value),

@@ -1,10 +1,13 @@
 //! ONNX import.
 
+mod control_flow;
+mod edges;
 mod flex;
 mod functions;
 mod inline;
 mod order;
 mod proto;
+mod refusal;
 mod scan;
 mod sequences;
 mod storage_type;
@@ -17,17 +20,14 @@ use std::path::Path;
 
 use bytes::Bytes;
 use jumar_ops::{
-    Attr, Attrs, Builder, OnnxForm, OnnxNode, OpError, StorageType, Tensor, TensorType, UNKNOWN,
+    Attr, Attrs, Builder, OnnxForm, OnnxNode, OpError, StorageType, Tensor, TensorType,
     find_contrib, find_onnx,
 };
-use jumar_types::dtype::DataType;
 use prost::Message;
 
-use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
+use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto};
 use crate::insert_point::InsertPoint;
-use crate::{
-    Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control, files,
-};
+use crate::{Graph, GraphError, GraphErrorKind, GraphOutput, Result, ValueId, files};
 
 /// The operator sets that are understood. Below 7 only operators whose conversion supports it: most begin at 7.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=28;
@@ -166,8 +166,8 @@ pub fn import_shared(
     choose_outputs(&mut graph, outputs)?;
     functions::inline(&mut graph, model.functions, opset)?;
     let mut unknown = BTreeMap::new();
-    unknown_operators(&graph, opset, 0, &mut unknown)?;
-    refuse_unknown(&unknown)?;
+    refusal::unknown_operators(&graph, opset, 0, &mut unknown)?;
+    refusal::refuse_unknown(&unknown)?;
     let settings = Settings { opset, dir, shapes };
     let mut importer = Importer::new(&settings, None);
     importer.run(graph)?;
@@ -318,7 +318,7 @@ impl<'a> Importer<'a> {
                 continue;
             }
             if self.around.is_none()
-                && let Some(element) = sequence_element(input.r#type.as_ref())
+                && let Some(element) = edges::sequence_element(input.r#type.as_ref())
             {
                 let list = self
                     .sequence_input(&input.name, element)
@@ -395,75 +395,6 @@ impl<'a> Importer<'a> {
             });
         }
         Ok(())
-    }
-
-    /// Adds an input of the graph and returns its elements, as operators read them.
-    fn input(&mut self, name: &str, proto: Option<&TypeProto>) -> Result<ValueId> {
-        let (mut ty, storage) = value_type(proto)?;
-        if self.around.is_none()
-            && let Some(shape) = self.settings.shapes.get(name)
-        {
-            ty.shape = sharpen(name, &ty, shape)?;
-        }
-        let shown = storage
-            .and_then(StorageType::acl)
-            .filter(|_| self.around.is_none());
-        let stored = ty.dtype;
-        ty.dtype = shown.unwrap_or(stored);
-        let mut id = self.graph.add_value(name, ty);
-        self.graph.inputs.push(id);
-        if storage.is_some_and(|storage| storage.is_integer()) && self.around.is_none() {
-            // Only the lowest bits of a byte that a program gives are the element.
-            self.insert_point = InsertPoint::at(format!("{}/bits", name));
-            id = self.lowest_bits(id, storage)?;
-        }
-        if shown.is_some() {
-            self.insert_point = InsertPoint::at(format!("{}/bytes", name));
-            id = self.bytes_as(id, stored)?;
-        }
-        if let Some(storage) = storage {
-            self.storage.insert(id, storage);
-        }
-        Ok(id)
-    }
-
-    /// Adds an input for each tensor of a sequence; the shapes of inputs that the caller states say how many there are.
-    fn sequence_input(&mut self, name: &str, element: &TypeProto) -> Result<Vec<ValueId>> {
-        let mut list = Vec::new();
-        loop {
-            let part = format!("{name}_{}", list.len());
-            if !self.settings.shapes.contains_key(&part) {
-                break;
-            }
-            list.push(self.input(&part, Some(element))?);
-        }
-        if list.is_empty() {
-            return Err(GraphError::unsupported(format!(
-                "it is a sequence of tensors, and a model has an input for each of them: state their shapes with input_shape, as {name}_0:2,3;{name}_1:2,3"
-            )));
-        }
-        Ok(list)
-    }
-
-    /// Adds nodes that keep the bits that an integer of few bits has.
-    fn lowest_bits(&mut self, value: ValueId, storage: Option<StorageType>) -> Result<ValueId> {
-        let attrs = Attrs::new().with("dst_type", i64::from(DataType::Int32.acl()));
-        let wide = self.add_node("Cast", &[Some(value)], attrs, 1)?;
-        let format = storage.map_or(0, StorageType::onnx);
-        let attrs = Attrs::new().with("format", format);
-        let made = self.add_node("jumar.Encode", &[wide.first().copied()], attrs, 1)?;
-        made.first()
-            .copied()
-            .ok_or_else(|| GraphError::internal("a node without an output"))
-    }
-
-    /// Adds a node that gives bytes another type.
-    fn bytes_as(&mut self, value: ValueId, dtype: DataType) -> Result<ValueId> {
-        let attrs = Attrs::new().with("type", dtype);
-        let made = self.add_node("Bitcast", &[Some(value)], attrs, 1)?;
-        made.first()
-            .copied()
-            .ok_or_else(|| GraphError::internal("a node without an output"))
     }
 
     fn define(&mut self, name: String, id: ValueId) -> Result<()> {
@@ -591,219 +522,11 @@ impl<'a> Importer<'a> {
             ))),
         }
     }
-
-    /// Converts If, Loop and Scan, with the graphs inside them.
-    fn convert_control(
-        &mut self,
-        node: &NodeProto,
-        mut inputs: Vec<Option<ValueId>>,
-        mut attrs: Attrs,
-        mut bodies: BTreeMap<String, GraphProto>,
-    ) -> Result<Vec<ValueId>> {
-        let own = self.insert_point.clone();
-        let (operator, names): (_, &[&str]) = match node.op_type.as_str() {
-            "If" => (&control::IF, &["then_branch", "else_branch"]),
-            "Loop" => (&control::LOOP, &["body"]),
-            _ => (&control::SCAN, &["body"]),
-        };
-        if operator.name == "Loop" {
-            inputs.resize(inputs.len().max(2), None);
-            if inputs[0].is_none() && inputs[1].is_none() {
-                return Err(GraphError::invalid(
-                    "it has neither a trip count nor a condition, so it would never end",
-                ));
-            }
-        }
-        if operator.name == "Scan" {
-            if self.settings.opset < 9 {
-                return self.convert_old_scan(node, inputs, attrs, bodies);
-            }
-        } else if let Some((name, _)) = attrs.iter().next() {
-            return Err(GraphError::unsupported(format!(
-                "the attribute {name} is not supported"
-            )));
-        }
-        let mut made = Vec::new();
-        for name in names {
-            let mut proto = bodies
-                .remove(*name)
-                .ok_or_else(|| GraphError::invalid(format!("the attribute {name} is missing")))?;
-            self.type_inputs(operator.name, &mut proto, &inputs);
-            let body = match operator.name {
-                "If" => self.branch(proto, &mut inputs),
-                _ => self.body(proto, &mut inputs),
-            };
-            made.push(body.map_err(|error| error.at(format_args!("attribute {name}")))?);
-        }
-        if operator.name == "Scan" {
-            // Only what the definition knows is kept.
-            let known = [
-                "num_scan_inputs",
-                "scan_input_axes",
-                "scan_input_directions",
-                "scan_output_axes",
-                "scan_output_directions",
-            ];
-            let mut kept = Attrs::new();
-            for (name, value) in attrs.iter() {
-                if !known.contains(&name) {
-                    return Err(GraphError::unsupported(format!(
-                        "the attribute {name} is not supported"
-                    )));
-                }
-                kept.set(name, value.clone());
-            }
-            attrs = kept;
-        }
-        self.insert_point = own;
-        let outputs = self.add_control(operator, inputs, attrs, made, node.output.len())?;
-        // The first output of a loop's graph is its condition.
-        let skipped = usize::from(operator.name == "Loop");
-        for (&value, storage) in outputs.iter().zip(self.returned.iter().skip(skipped)) {
-            if let &Some(storage) = storage {
-                self.storage.insert(value, storage);
-            }
-        }
-        Ok(outputs)
-    }
-
-    /// Sets the element types of inputs of a graph inside a node where the file leaves them out, as functions of operators do.
-    fn type_inputs(&self, operator: &str, proto: &mut GraphProto, inputs: &[Option<ValueId>]) {
-        for (index, input) in proto.input.iter_mut().enumerate() {
-            if input
-                .r#type
-                .as_ref()
-                .is_some_and(|ty| ty.tensor_type.is_some())
-            {
-                continue;
-            }
-            let (elem_type, shape) = match (operator, index) {
-                ("Loop", 0) => (DataType::Int64.onnx(), Some(Default::default())),
-                ("Loop", 1) => (DataType::Bool.onnx(), Some(Default::default())),
-                _ => match inputs.get(index).copied().flatten() {
-                    Some(value) => (self.onnx_type(value), None),
-                    None => (None, None),
-                },
-            };
-            input.r#type = elem_type.map(|elem_type| TypeProto {
-                tensor_type: Some(proto::TensorTypeProto { elem_type, shape }),
-                ..TypeProto::default()
-            });
-        }
-    }
-
-    fn onnx_type(&self, value: ValueId) -> Option<i32> {
-        match self.storage.get(&value) {
-            Some(storage) => i32::try_from(storage.onnx()).ok(),
-            None => self.graph.value(value).ty.dtype.onnx(),
-        }
-    }
-
-    fn add_control(
-        &mut self,
-        operator: &'static jumar_ops::Operator,
-        inputs: Vec<Option<ValueId>>,
-        attrs: Attrs,
-        bodies: Vec<Body>,
-        outputs: usize,
-    ) -> Result<Vec<ValueId>> {
-        let mut node = Node {
-            name: self.insert_point.node().to_owned(),
-            operator,
-            inputs,
-            outputs: Vec::new(),
-            attrs,
-            bodies,
-        };
-        // Inference compares the number of outputs.
-        let inferred = {
-            let (types, _) = self.graph.operands(&node);
-            control::infer(&node, &types)?
-        };
-        if inferred.outputs.len() < outputs {
-            return Err(GraphError::invalid(format!(
-                "it has {outputs} outputs, and its graph has {}",
-                inferred.outputs.len()
-            )));
-        }
-        for (body, graph) in node.bodies.iter_mut().zip(inferred.bodies) {
-            body.graph = graph;
-        }
-        for (index, ty) in inferred.outputs.into_iter().enumerate() {
-            let value = self.graph.add_value(format!("{}:{index}", node.name), ty);
-            node.outputs.push(value);
-        }
-        let ids = node.outputs.clone();
-        self.graph.nodes.push(node);
-        Ok(ids)
-    }
-
-    /// Imports a branch. A branch that does not fit the known shapes may be one that is never taken, so it is then imported
-    /// for any shapes; the run, which knows whether it is taken, checks it again.
-    fn branch(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
-        let known = self.body(proto.clone(), inputs);
-        known.or_else(|error| {
-            self.body_with(proto, inputs, Captured::WithoutDims)
-                .map_err(|_| error)
-        })
-    }
-
-    /// Imports a graph inside a node; what it takes from here becomes further inputs of the node.
-    fn body(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
-        self.body_with(proto, inputs, Captured::AsKnown)
-    }
-
-    fn body_with(
-        &mut self,
-        proto: GraphProto,
-        inputs: &mut Vec<Option<ValueId>>,
-        captured: Captured,
-    ) -> Result<Body> {
-        let (settings, folding) = (self.settings, self.graph.folding);
-        let mut inner = Importer::new(settings, Some(self));
-        inner.captured_types = captured;
-        inner.graph.folding = folding;
-        inner.run(proto)?;
-        let Importer {
-            mut graph,
-            captured,
-            taken,
-            storage,
-            ..
-        } = inner;
-        self.returned = graph
-            .outputs
-            .iter()
-            .map(|output| storage.get(&output.value).copied())
-            .collect();
-        self.graph.folding = graph.folding;
-        graph.inputs.extend(taken);
-        let captures = captured
-            .into_iter()
-            .map(|id| {
-                // The first inputs belong to the operator, even where one of them is the same value.
-                inputs.push(Some(id));
-                inputs.len() - 1
-            })
-            .collect();
-        Ok(Body { graph, captures })
-    }
 }
 
 fn is_control(node: &NodeProto) -> bool {
     matches!(node.domain.as_str(), "" | "ai.onnx")
         && matches!(node.op_type.as_str(), "If" | "Loop" | "Scan")
-}
-
-/// Joins what the file says about an input's shape with what the caller says.
-fn sharpen(name: &str, ty: &TensorType, shape: &[i64]) -> Result<Vec<i64>> {
-    if ty.rank().is_some_and(|rank| rank != shape.len()) {
-        return Err(GraphError::option(format!(
-            "input_shape has {} dimensions for {name}, and the model has {ty}",
-            shape.len()
-        )));
-    }
-    Ok(shape.iter().map(|&dim| dim.max(UNKNOWN)).collect())
 }
 
 impl Builder for Importer<'_> {
@@ -896,53 +619,6 @@ fn choose_outputs(graph: &mut GraphProto, wanted: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Collects operators that are not there, and the first node of each.
-fn unknown_operators(
-    graph: &GraphProto,
-    opset: i64,
-    depth: usize,
-    unknown: &mut BTreeMap<String, String>,
-) -> Result<()> {
-    if depth > control::DEEPEST {
-        return Err(GraphError::unsupported(format!(
-            "graphs are nested more than {} deep in {}",
-            control::DEEPEST,
-            graph.name
-        )));
-    }
-    for node in &graph.node {
-        for attribute in &node.attribute {
-            if let Some(inner) = &attribute.g {
-                unknown_operators(inner, opset, depth + 1, unknown)?;
-            }
-        }
-        let name = if node.name.is_empty() {
-            "without a name"
-        } else {
-            &node.name
-        };
-        let entry = if is_control(node)
-            || flex::is_flex_attention(node)
-            || sequences::is_sequence_operator(node)
-        {
-            continue;
-        } else if let Err(versions) = form_of(node, opset) {
-            match versions.first() {
-                None if standard_domain(node) => node.op_type.clone(),
-                None => format!("{}::{}", node.domain, node.op_type),
-                Some((since, _)) => format!(
-                    "{} of operator set {opset} (supported from {since} on)",
-                    node.op_type
-                ),
-            }
-        } else {
-            continue;
-        };
-        unknown.entry(entry).or_insert_with(|| name.to_owned());
-    }
-    Ok(())
-}
-
 fn standard_domain(node: &NodeProto) -> bool {
     ["", "ai.onnx", TRAINING].contains(&node.domain.as_str())
 }
@@ -961,54 +637,6 @@ fn form_of(
     }
 }
 
-/// Domains whose operators no model needs to hold, and how a model without them is made.
-const DOMAINS: &[(&str, &str)] = &[
-    (
-        "com.microsoft.nchwc",
-        "ONNX Runtime writes the domain com.microsoft.nchwc when it saves a model at the optimisation level \"all\" (ORT_ENABLE_ALL), for one processor: save it at the level \"extended\" (ORT_ENABLE_EXTENDED) or below, or use the model from before",
-    ),
-    (
-        "com.ms.internal.nhwc",
-        "ONNX Runtime writes the domain com.ms.internal.nhwc when it saves a model that was prepared for one of its execution providers: save it with the CPU provider alone, or use the model from before",
-    ),
-    (
-        "org.pytorch.aten",
-        "PyTorch writes the domain org.pytorch.aten when it exports with a fallback (operator_export_type=ONNX_ATEN_FALLBACK): export with dynamo=True, or with OperatorExportTypes.ONNX",
-    ),
-    (
-        "ai.onnx.ml",
-        "The domain ai.onnx.ml holds operators on tables and texts, which no Ascend chip has: run that part in the program, and export the network without it",
-    ),
-];
-
-fn in_domain(operator: &str, domain: &str) -> bool {
-    operator
-        .strip_prefix(domain)
-        .is_some_and(|rest| rest.starts_with("::"))
-}
-
-/// Refuses operators that are not there, all of them in one sentence.
-fn refuse_unknown(unknown: &BTreeMap<String, String>) -> Result<()> {
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    let list: Vec<String> = unknown
-        .iter()
-        .map(|(operator, node)| format!("{operator} (node {node})"))
-        .collect();
-    let advice = DOMAINS
-        .iter()
-        .find(|(domain, _)| unknown.keys().any(|operator| in_domain(operator, domain)))
-        .map_or(
-            "Replace them in the model, or export it without them",
-            |&(_, advice)| advice,
-        );
-    Err(GraphError::unsupported(format!(
-        "operators that are not supported: {}. {advice}",
-        list.join(", ")
-    )))
-}
-
 /// The names that are read, including subgraphs.
 fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet<String> {
     let mut used: HashSet<String> = outputs.iter().map(|output| output.name.clone()).collect();
@@ -1019,55 +647,6 @@ fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet
         }
     }
     used
-}
-
-/// The type of what may be left out: a caller who gives inputs gives it, too.
-fn without_optional(proto: &TypeProto) -> &TypeProto {
-    let inner = proto.optional_type.as_ref();
-    inner
-        .and_then(|one| one.elem_type.as_deref())
-        .unwrap_or(proto)
-}
-
-/// The type of the tensors of a sequence.
-fn sequence_element(proto: Option<&TypeProto>) -> Option<&TypeProto> {
-    let sequence = without_optional(proto?).sequence_type.as_ref()?;
-    let element = sequence.elem_type.as_deref()?;
-    element.tensor_type.is_some().then_some(element)
-}
-
-fn value_type(proto: Option<&TypeProto>) -> Result<(TensorType, Option<StorageType>)> {
-    let proto = proto.map(without_optional);
-    let Some(tensor) = proto.and_then(|proto| proto.tensor_type.as_ref()) else {
-        let what = match proto {
-            Some(proto) if proto.sequence_type.is_some() => "a sequence of other than tensors",
-            Some(proto) if proto.map_type.is_some() => "a map",
-            _ => "not a tensor",
-        };
-        return Err(GraphError::unsupported(format!(
-            "it is {what}, and inputs and outputs of a model are tensors"
-        )));
-    };
-    let storage = StorageType::of_onnx(tensor.elem_type.into());
-    let dtype = storage
-        .map(StorageType::dtype)
-        .or(DataType::from_onnx(tensor.elem_type))
-        .filter(|dtype| dtype.size().is_some())
-        .ok_or_else(|| {
-            GraphError::unsupported(format!(
-                "its element type (number {} in ONNX) is not supported",
-                tensor.elem_type
-            ))
-        })?;
-    let Some(shape) = &tensor.shape else {
-        return Ok((TensorType::of_unknown_rank(dtype), storage));
-    };
-    let dims: Vec<i64> = shape
-        .dim
-        .iter()
-        .map(|dim| dim.dim_value.unwrap_or(UNKNOWN).max(UNKNOWN))
-        .collect();
-    Ok((TensorType::new(dtype, dims), storage))
 }
 
 /// AttributeProto.AttributeType has a number for each of these.

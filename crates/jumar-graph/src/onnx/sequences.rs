@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use jumar_ops::{Attr, Attrs, Builder, Tensor};
 use jumar_types::dtype::DataType;
 
+use super::Importer;
+use super::edges::without_optional;
 use super::inline::Item;
 use super::proto::{GraphProto, NodeProto};
-use super::{Importer, without_optional};
 use crate::{GraphError, Result, ValueId};
 
 /// Operators that make sequences or take them.

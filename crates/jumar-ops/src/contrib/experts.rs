@@ -188,7 +188,7 @@ fn gather_blocks(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
     let blocks = known_dim(builder, scales, axis, "the scales")?;
     let rows = taken(builder, data)?;
     let rows = match packed {
-        true => apart(builder, rows, bits)?,
+        true => unpacked(builder, rows, bits)?,
         false => rows,
     };
     let zeros = match node.optional(3) {
@@ -196,7 +196,7 @@ fn gather_blocks(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
             let zeros = taken(builder, zeros)?;
             match packed {
                 true => {
-                    let zeros = apart(builder, zeros, bits)?;
+                    let zeros = unpacked(builder, zeros, bits)?;
                     sliced(builder, zeros, 0, blocks, axis)?
                 }
                 false => zeros,
@@ -221,7 +221,7 @@ fn gather_blocks(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
 }
 
 /// Numbers that lie several in a byte along the last axis, the first in the lowest bits.
-fn apart(builder: &mut dyn Builder, packed: ValueRef, bits: i64) -> Result<ValueRef, OpError> {
+fn unpacked(builder: &mut dyn Builder, packed: ValueRef, bits: i64) -> Result<ValueRef, OpError> {
     let mask = scalar(builder, DataType::UInt8, f64::from((1u16 << bits) - 1))?;
     let last = builder.ty(packed).rank().map_or(0, |rank| rank as i64);
     let mut parts = Vec::new();
