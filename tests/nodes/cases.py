@@ -107,8 +107,12 @@ def tensors(list_):
 def shapes(case):
     """The option that says how many tensors the sequences of a case have."""
     parts = []
+    if not any(isinstance(array, list) for array in case.data[0][0]):
+        return ""
     for value, array in zip(onnx.load_model_from_string(case.model).graph.input, case.data[0][0]):
-        if isinstance(array, list):
+        if not isinstance(array, list):
+            parts += [f"{value.name}:{','.join(map(str, np.shape(array)))}"] if np.ndim(array) else []
+        else:
             parts += [f"{value.name}_{index}:{','.join(map(str, np.shape(one)))}" for index, one in enumerate(array)]
     return ";".join(parts)
 

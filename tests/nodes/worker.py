@@ -71,8 +71,9 @@ def outputs_of(case, count):
     """The types of the outputs; those of a sequence are alike."""
     found = []
     for value in onnx.load_model_from_string(case.model).graph.output:
-        if value.type.WhichOneof("value") == "sequence_type":
-            inner = value.type.sequence_type.elem_type.tensor_type
+        type_ = value.type.optional_type.elem_type if value.type.WhichOneof("value") == "optional_type" else value.type
+        if type_.WhichOneof("value") == "sequence_type":
+            inner = type_.sequence_type.elem_type.tensor_type
             return [onnx.helper.tensor_dtype_to_np_dtype(inner.elem_type)] * count
         found.append(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
     return found

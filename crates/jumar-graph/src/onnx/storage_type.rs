@@ -123,10 +123,10 @@ mod tests {
         assert_eq!(ints(StorageType::Int4, &[0x8f, 0x07], &[3]), [-1, -8, 7]);
         assert_eq!(ints(StorageType::UInt4, &[0x8f, 0x07], &[3]), [15, 8, 7]);
         assert_eq!(
-            ints(StorageType::Int2, &[0b11_10_01_00], &[4]),
+            ints(StorageType::Int2, &[0b1110_0100], &[4]),
             [0, 1, -2, -1]
         );
-        let six = [0b01_000001, 0b0011_0000, 0b000100_00];
+        let six = [0b0100_0001, 0b0011_0000, 0b0001_0000];
         assert_eq!(ints(StorageType::Float6E2M3, &six, &[4]), [1, 1, 3, 4]);
         let proto = TensorProto {
             int32_data: vec![1, 1, 3, 4],
