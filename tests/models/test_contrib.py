@@ -204,6 +204,146 @@ def test_multi_head_attention(tmp_path):
     same(tmp_path, "MultiHeadAttention", [q, k, v], bound=1e-4, num_heads=4, scale=0.3)
 
 
+B, S, HEADS, SIZE = 2, 4, 2, 8
+WIDTH = HEADS * SIZE
+
+
+def ints(*values):
+    return np.array(values, np.int32)
+
+
+@pytest.mark.parametrize("mask, past, bias, outputs, attrs", [
+    ([[1, 1, 1, 0], [1, 1, 0, 0]], False, False, 1, {}),
+    ([3, 4], False, False, 1, {}),
+    ([4, 4, 1, 0], False, False, 1, {}),
+    (None, True, False, 2, {"unidirectional": 1}),
+    ([[1] * 7, [1] * 6 + [0]], True, False, 2, {}),
+    (None, False, True, 2, {"unidirectional": 1}),
+    (np.tril(np.ones((B, S, S))), False, False, 1, {}),
+])
+def test_attention_with_masks_and_a_cache(tmp_path, mask, past, bias, outputs, attrs):
+    inputs = [floats(B, S, WIDTH), floats(WIDTH, 3 * WIDTH, seed=2), floats(3 * WIDTH, seed=3),
+              None if mask is None else np.array(mask, np.int32), floats(2, B, HEADS, 3, SIZE, seed=4) if past else None,
+              floats(1, HEADS, S, S, seed=5) if bias else None]
+    while inputs[-1] is None:
+        inputs.pop()
+    same(tmp_path, "Attention", inputs, outputs, stored=(1, 2), bound=1e-4, num_heads=HEADS, **attrs)
+
+
+def test_attention_of_8_bits(tmp_path):
+    inputs = [bytes_(B, S, WIDTH), bytes_(WIDTH, 3 * WIDTH, dtype=np.int8), floats(3 * WIDTH), np.array(0.02, np.float32),
+              np.array(0.01, np.float32), ints(3, 4), np.array(128, np.uint8), np.array(3, np.int8)]
+    same(tmp_path, "QAttention", inputs, stored=(1, 2), bound=1e-4, num_heads=HEADS)
+
+
+@pytest.mark.parametrize("form, outputs, attrs", [
+    ("sizes", 1, {}), ("bias", 1, {}), ("by_head", 1, {}), ("by_head_bias", 1, {}), ("lengths", 1, {}), ("mask", 1, {}),
+    ("past", 3, {"unidirectional": 1}), ("present", 3, {}),
+])
+def test_multi_head_attention_in_its_forms(tmp_path, form, outputs, attrs):
+    query, key, value = (floats(B, count, WIDTH, seed=count + seed) for seed, count in enumerate((S, 6, 6)))
+    inputs = [query, key, value]
+    if form == "sizes":
+        inputs[2] = floats(B, 6, 10)
+    if form.startswith("by_head"):
+        inputs[1:] = [floats(B, HEADS, 6, SIZE, seed=seed) for seed in (1, 2)]
+    if form.endswith("bias"):
+        inputs.append(floats(3 * WIDTH))
+    if form == "lengths":
+        inputs += [None, ints(3, 6)]
+    if form == "mask":
+        inputs += [None, (bytes_(B, S, 6) > 80).astype(np.int32)]
+    if form == "past":
+        inputs[1:] = [floats(B, S, WIDTH, seed=seed) for seed in (3, 4)]
+        inputs += [floats(3 * WIDTH), None, None, *(floats(B, HEADS, 3, SIZE, seed=seed) for seed in (5, 6))]
+    same(tmp_path, "MultiHeadAttention", inputs, outputs, bound=1e-4, num_heads=HEADS, **attrs)
+
+
+@pytest.mark.parametrize("steps, held, extra, attrs", [
+    (5, None, (), {}), (5, 0, (), {}), (1, 6, (), {}), (1, 6, (), {"rotary_interleaved": 1}),
+    (1, 12, (), {"local_window_size": 4}), (9, 0, (), {"local_window_size": 4}), (1, 6, (), {"softcap": 5.0}),
+    (1, 6, (), {"smooth_softmax": 1}), (1, 6, (None, floats(1, 1, 1, 7)), {}), (1, 6, (None, None, floats(4)), {}),
+])
+@pytest.mark.parametrize("packed", [False, True])
+def test_group_query_attention(tmp_path, steps, held, extra, attrs, packed):
+    parts = [floats(2, steps, heads * 16, seed=heads + seed) for seed, heads in enumerate((4, 2, 2))]
+    query = [np.concatenate(parts, 2), None, None] if packed else parts
+    past = [None] * 2 if held is None else [floats(2, 2, held, 16, seed=seed) for seed in (7, 8)]
+    total = steps + (held or 0)
+    angles = np.arange(32)[:, None] / 10000 ** (np.arange(8) / 8)
+    inputs = [*query, *past, ints(total - 1, total - 1), np.array(total, np.int32), np.cos(angles).astype(np.float32),
+              np.sin(angles).astype(np.float32), *extra]
+    same(tmp_path, "GroupQueryAttention", inputs, 3, stored=(6,), num_heads=4, kv_num_heads=2, do_rotary=1, bound=1e-4, **attrs)
+
+
+def test_embeddings(tmp_path):
+    words, segments = np.array([[1, 7, 3], [0, 2, 9]], np.int32), np.array([[0, 0, 1], [0, 1, 1]], np.int32)
+    tables = [floats(10, WIDTH), floats(6, WIDTH, seed=2), floats(2, WIDTH, seed=3), floats(WIDTH), floats(WIDTH, seed=4)]
+    same(tmp_path, "EmbedLayerNormalization", [words, segments, *tables, ints(1, 1, 0, 1, 1, 1).reshape(2, 3)], 3)
+    without = [words, None, tables[0], tables[1], None, *tables[3:]]
+    same(tmp_path, "EmbedLayerNormalization", without, 2)
+
+
+@pytest.mark.parametrize("bits, zeros", [(4, False), (4, True), (8, False)])
+def test_rows_of_a_table_of_few_bits(tmp_path, bits, zeros):
+    columns = 64 * bits // 8
+    inputs = [bytes_(10, columns), np.array([[1, 3], [9, 0]]), floats(10, 4), bytes_(10, 2, seed=3) if zeros else None]
+    inputs = inputs if zeros else inputs[:3]
+    same(tmp_path, "GatherBlockQuantized", inputs, stored=(0, 2, 3), block_size=16, bits=bits, quantize_axis=1, gather_axis=0)
+
+
+@pytest.mark.parametrize("activation, fused, attrs", [
+    ("relu", 1, {}), ("silu", 1, {"normalize_routing_weights": 1}), ("gelu", 1, {"k": 1}),
+    ("swiglu", 2, {"swiglu_fusion": 1, "activation_alpha": 1.702, "activation_beta": 1.0, "swiglu_limit": 7.0}),
+])
+def test_experts(tmp_path, activation, fused, attrs):
+    count, inner = 4, 12
+    inputs = [floats(5, WIDTH), floats(5, count, seed=2), floats(count, fused * inner, WIDTH, seed=3),
+              floats(count, fused * inner, seed=4), floats(count, WIDTH, inner, seed=5), floats(count, WIDTH, seed=6)]
+    same(tmp_path, "MoE", inputs, activation_type=activation, **{"k": 2, **attrs})
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_quantised_images_whose_channels_come_last(tmp_path, last):
+    x = bytes_(1, 6, 6, 4) if last else bytes_(1, 4, 6, 6)
+    scale, zero = np.array(0.02, np.float32), np.array(128, np.uint8)
+    weights = [bytes_(3, 4, 3, 3, dtype=np.int8), np.array(0.01, np.float32), np.array(0, np.int8)]
+    off_by_one(tmp_path, "QLinearConv", [x, scale, zero, *weights, np.array(0.1, np.float32), zero], stored=range(1, 8),
+               channels_last=last, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    pool = [x, scale, zero, scale, zero]
+    off_by_one(tmp_path, "QLinearAveragePool", pool, stored=range(1, 5), channels_last=last, kernel_shape=[2, 2], strides=[2, 2])
+    off_by_one(tmp_path, "QLinearGlobalAveragePool", pool, stored=range(1, 5), channels_last=last)
+
+
+@pytest.mark.parametrize("op, inputs, stored, outputs, attrs", [
+    ("NhwcMaxPool", [bytes_(1, 6, 6, 3)], (), 1, {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ("ExpandDims", [floats(2, 3), ints(1)], (1,), 1, {}),
+    ("Trilu", [floats(4, 4)], (), 1, {"upper": 0}),
+    ("GatherND", [floats(3, 4), np.array([[0, 1], [2, 3]])], (), 1, {}),
+    ("Range", [np.array(value, np.int32) for value in (1, 9, 2)], (0, 1, 2), 1, {}),
+    ("Pad", [floats(2, 3), np.array([0, 1, 1, 0])], (1,), 1, {}),
+    ("Unique", [floats(3).repeat(2)], (), 3, {}),
+    ("GridSample", [floats(1, 2, 4, 4), floats(1, 3, 3, 2)], (), 1, {"mode": "bilinear"}),
+    ("ConvTransposeWithDynamicPads", [floats(1, 2, 4, 4), floats(2, 3, 3, 3), np.array([1, 1, 1, 1])], (2,), 1, {"kernel_shape": [3, 3]}),
+    ("CausalConvWithState", [floats(2, 4, 6), floats(4, 1, 3), floats(4), floats(2, 4, 2)], (), 2, {"activation": "silu"}),
+    ("RotaryEmbedding", [floats(2, 4, 16), np.array([3]), floats(16, 4), floats(16, 4, seed=2)], (), 1, {}),
+])
+def test_small_operators(tmp_path, op, inputs, stored, outputs, attrs):
+    same(tmp_path, op, inputs, outputs, stored, **attrs)
+
+
+@pytest.mark.parametrize("domain, op, advice", [
+    ("com.microsoft.nchwc", "Conv", "ORT_ENABLE_EXTENDED"), ("ai.onnx.ml", "TreeEnsembleRegressor", "export the network without it"),
+    ("org.pytorch.aten", "ATen", "dynamo=True"),
+])
+def test_operators_of_other_domains_are_refused_with_what_made_them(tmp_path, domain, op, advice):
+    made = model(op, [floats(1, 2)], domain=domain)
+    made.opset_import.append(helper.make_opsetid(domain, 1))
+    with pytest.raises(runner.Refused, match=domain.replace(".", r"\.")) as error:
+        runner.jumar(runner.save(made, tmp_path), [floats(1, 2)], tmp_path)
+    assert advice in str(error.value)
+
+
 def test_what_the_optimiser_makes_of_a_transformer(tmp_path):
     """A block in the form that exporters write, after ONNX Runtime's own optimiser."""
     import nets

@@ -14,10 +14,25 @@ import onnx
 from onnx import TensorProto
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NEWEST = 23  # The newest operator set that atc understands.
+NEWEST = 28  # The newest operator set that atc understands.
 LATER = "operator sets after"  # Their models are kept: written for an older set, they show operators in more types.
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
-STANDARD = {"", "ai.onnx", "ai.onnx.preview.training"}
+STANDARD = {"", "ai.onnx", "ai.onnx.preview", "ai.onnx.preview.training"}
+
+
+# Why cases are out of scope, by the start of the reason.
+WHY = {
+    "random draws": "a loaded model has no state, and would draw the same numbers in each run",
+    "sequences": "inputs and outputs of a model are tensors, one for each buffer of a dataset, and their number is fixed",
+    "strings": "ACL has no layout for tensors of text",
+    "an input that is left out": "every input of a model has a buffer in ACL",
+    "operators of ai.onnx.ml": "operators on tables and texts, which run in the program before or after the network",
+    LATER: "newer than the newest set that is known here",
+}
+
+
+def why(reason):
+    return next((text for start, text in WHY.items() if reason.startswith(start)), "")
 
 
 class Case:
@@ -46,14 +61,25 @@ def out_of_scope(model, data):
     if versions.get("ai.onnx", 0) > NEWEST:
         return f"{LATER} {NEWEST}"
     for value in [*model.graph.input, *model.graph.output]:
-        kind = value.type.WhichOneof("value")
-        if kind != "tensor_type":
-            return {"sequence_type": "sequences", "optional_type": "optionals"}.get(kind, kind)
-        if value.type.tensor_type.elem_type == TensorProto.STRING:
+        type_ = value.type
+        for kind in ("optional_type", "sequence_type"):
+            if type_.WhichOneof("value") == kind:
+                type_ = getattr(type_, kind).elem_type
+        if type_.WhichOneof("value") != "tensor_type":
+            return type_.WhichOneof("value")
+        if type_.tensor_type.elem_type == TensorProto.STRING:
             return "strings"
+    lists = [array for inputs, _ in data for array in inputs if isinstance(array, list)]
+    if any(not array or any(np.ndim(one) == 0 for one in array) for array in lists):
+        return "sequences without elements"
+    split = [node for node in nodes if node.op_type == "SplitToSequence" and len(node.input) > 1]
+    if any(node.input[1] in [value.name for value in model.graph.input] for node in split):
+        return "sequences whose length is an input"
+    if any(node.op_type == "If" for node in nodes) and model.graph.output[0].type.WhichOneof("value") != "tensor_type":
+        return "sequences that depend on an input"
+    if any(array is None for inputs, _ in data for array in inputs):
+        return "an input that is left out"
     for node in nodes:
-        if node.op_type.startswith(("Sequence", "SplitToSequence", "ConcatFromSequence", "Optional")):
-            return "sequences" if "Sequence" in node.op_type else "optionals"
         if node.op_type in RANDOM:
             return "random draws"
         # What training forgets is drawn at random, unless it forgets nothing.
@@ -63,6 +89,32 @@ def out_of_scope(model, data):
             if attribute.type in (onnx.AttributeProto.STRINGS,) and node.op_type == "Constant":
                 return "strings"
     return ""
+
+
+def tensors(list_):
+    """Returns arrays; cases have the types of few bits as messages. A sequence of tensors is returned as its tensors."""
+    arrays = []
+    for one in list_:
+        if isinstance(one, TensorProto):
+            arrays.append(onnx.numpy_helper.to_array(one))
+        elif isinstance(one, list):
+            arrays += tensors(one)
+        else:
+            arrays.append(np.asarray(one))
+    return arrays
+
+
+def shapes(case):
+    """The option that says how many tensors the sequences of a case have."""
+    parts = []
+    if not any(isinstance(array, list) for array in case.data[0][0]):
+        return ""
+    for value, array in zip(onnx.load_model_from_string(case.model).graph.input, case.data[0][0]):
+        if not isinstance(array, list):
+            parts += [f"{value.name}:{','.join(map(str, np.shape(array)))}"] if np.ndim(array) else []
+        else:
+            parts += [f"{value.name}_{index}:{','.join(map(str, np.shape(one)))}" for index, one in enumerate(array)]
+    return ";".join(parts)
 
 
 def training_draws(model, data, node):

@@ -68,7 +68,8 @@ FORMS = 4
 # What no node case is about, and no case here either.
 UNUSED = {"Gradient"}
 # Types that have to go together, for want of another way to say the second.
-TOGETHER = {("DequantizeLinear", "T2"): ["T3"], ("DequantizeLinear", "T3"): ["T2"]}
+TOGETHER = {("DequantizeLinear", "T2"): ["T3"], ("DequantizeLinear", "T3"): ["T2"],
+            ("LinearAttention", "T"): ["S"]}
 
 
 class Unfit(Exception):

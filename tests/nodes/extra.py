@@ -86,6 +86,15 @@ def lengths(operator, variable, name, all_cases):
     yield case(operator, variable, name, "lengths", [node], given, wanted, 14)
 
 
+def bits(variable, name):
+    """BitCast: the bits of a type as integers, and back."""
+    own = numbers(name)
+    raw = own.view(f"u{own.dtype.itemsize}")
+    x, z = (own, raw) if variable == "T1" else (raw, own)
+    node = helper.make_node("BitCast", ["x"], ["z"], to=helper.np_dtype_to_tensor_dtype(z.dtype))
+    yield case("BitCast", variable, name, "bits", [node], {"x": x}, {"z": z})
+
+
 def images(variable, name, all_cases):
     for own in all_cases:
         if own.operator == "ImageDecoder" and "jpeg_" not in own.name:
@@ -150,7 +159,7 @@ def formulas(operator, variable, name):
 
 
 # Which pairs have cases here.
-ALWAYS = {"GlobalLpPool", "MaxRoiPool", "MeanVarianceNormalization", "ImageDecoder", "If", "Loop", "Scan"}
+ALWAYS = {"BitCast", "GlobalLpPool", "MaxRoiPool", "MeanVarianceNormalization", "ImageDecoder", "If", "Loop", "Scan"}
 ONLY = {
     ("ReduceLogSum", "T"): "int32 int64 uint32 uint64", ("ReduceLogSumExp", "T"): "int32 int64 uint32 uint64",
     ("Resize", "T1"): "bool", ("OneHot", "T3"): "bool", ("DFT", "T2"): "int32 int64", ("QLinearConv", "T4"): "int32",
@@ -167,5 +176,5 @@ def of(operator, variable, name, all_cases):
         return list(lengths(operator, variable, name, all_cases))
     if operator == "ImageDecoder":
         return list(images(variable, name, all_cases))
-    control = {"If": branches, "Loop": loops, "Scan": scans}.get(operator)
+    control = {"BitCast": bits, "If": branches, "Loop": loops, "Scan": scans}.get(operator)
     return list(control(variable, name) if control else formulas(operator, variable, name))

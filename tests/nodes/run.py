@@ -164,8 +164,12 @@ def table(all_cases, results):
         row = counts[operator]
         cells = [str(row[key]) if row[key] else "" for key in ("pass", "wrong", "unsupported")]
         lines.append(f"| {operator} | {sum(row.values())} | {' | '.join(cells)} | {every_type.column(operator)} |")
-    lines += ["", "Out of scope, by what the case uses:", "", "| uses | cases |", "|---|---:|"]
-    lines += [f"| {reason} | {count} |" for reason, count in sorted(outside.items())]
+    share = 100 * sum(outside.values()) / len(all_cases)
+    lines += ["", f"Out of scope are {sum(outside.values())} of {len(all_cases)} cases ({share:.1f} %), by what the case uses:", ""]
+    lines += ["| uses | cases | why |", "|---|---:|---|"]
+    lines += [f"| {reason} | {count} | {cases.why(reason)} |" for reason, count in sorted(outside.items())]
+    lines += ["", "Inputs and outputs of a type that ACL has no number for, or whose elements share bytes, have one byte for each element:"]
+    lines += ["int4 and int2 are described as int8; uint4, uint2, float4e2m1, float6, float8e4m3fnuz and float8e5m2fnuz as uint8."]
     return "\n".join(lines) + "\n"
 
 

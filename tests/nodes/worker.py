@@ -43,7 +43,7 @@ def tolerance(case, wanted):
         return 0.0, 2.0
     unit = UNITS.get(wanted.dtype.name, 0.0)
     rtol = max(case.rtol, 2 * unit) if unit > 2.0**-23 else case.rtol
-    finite = wanted[np.isfinite(wanted)] if unit else wanted[:0]
+    finite = wanted[np.isfinite(wanted)] if unit else np.zeros(0)
     largest = float(np.max(np.abs(finite.astype(np.float64)), initial=0.0))
     return rtol, max(case.atol, unit * largest)
 
@@ -67,9 +67,16 @@ def compare(found, wanted, case):
             raise Failed(f"output {index} differs in {int((~near).sum())} of {near.size}, first at {list(at)}: {a[at]}, has to be {b[at]}")
 
 
-def outputs_of(case):
-    graph = onnx.load_model_from_string(case.model).graph
-    return [onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type) for value in graph.output]
+def outputs_of(case, count):
+    """The types of the outputs; those of a sequence are alike."""
+    found = []
+    for value in onnx.load_model_from_string(case.model).graph.output:
+        type_ = value.type.optional_type.elem_type if value.type.WhichOneof("value") == "optional_type" else value.type
+        if type_.WhichOneof("value") == "sequence_type":
+            inner = type_.sequence_type.elem_type.tensor_type
+            return [onnx.helper.tensor_dtype_to_np_dtype(inner.elem_type)] * count
+        found.append(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+    return found
 
 
 class Acl:
@@ -87,8 +94,10 @@ class Acl:
             text = self.acl.get_recent_err_msg() or ""
             raise Failed(f"{what} gave {code}: {text.strip()}")
 
-    def convert(self, path):
+    def convert(self, path, case):
         command = ["atc", f"--model={path}", "--framework=5", f"--output={path.with_suffix('')}", "--soc_version=Ascend910B1"]
+        if cases.shapes(case):
+            command.append(f"--input_shape={cases.shapes(case)}")
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         if done.returncode < 0:
             raise Failed(f"atc ended by signal {-done.returncode}")
@@ -108,7 +117,7 @@ class Acl:
 
     def run(self, path, case, inputs, expected):
         acl = self.acl
-        model = self.convert(path)
+        model = self.convert(path, case)
         ident, code = acl.mdl.load_from_file(str(model))
         self.check(code, "load_from_file")
         description, buffers, sets = acl.mdl.create_desc(), [], []
@@ -134,7 +143,7 @@ class Acl:
                     self.check(acl.mdl.add_dataset_buffer(dataset, handle)[1], "add_dataset_buffer")
             self.check(acl.mdl.execute(ident, *sets), "execute")
             found = []
-            for index, ((address, size, _), dtype) in enumerate(zip(ends, outputs_of(case))):
+            for index, ((address, size, _), dtype) in enumerate(zip(ends, outputs_of(case, len(ends)))):
                 dims = self.dims(description, sets[1], index)
                 wanted = int(np.prod(dims, dtype=np.int64)) * dtype.itemsize
                 if wanted > size:
@@ -181,14 +190,15 @@ class Host:
             file = path.parent / f"input_{index}.bin"
             file.write_bytes(np.ascontiguousarray(array).tobytes())
             files.append(str(file))
-        done = subprocess.run([self.runner, str(path), str(path.parent), *files], capture_output=True, text=True, timeout=60)
+        command = [self.runner, str(path), str(path.parent), "--shape", cases.shapes(case), *files]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         if done.returncode == 1 and "loaded in" not in done.stderr:
             raise Refused(done.stderr)
         if done.returncode:
             raise Failed(f"the runner ended with {done.returncode}: {done.stderr[-600:]}")
         found = []
         lines = (path.parent / "description.txt").read_text().splitlines()
-        for index, (line, dtype) in enumerate(zip(lines, outputs_of(case))):
+        for index, (line, dtype) in enumerate(zip(lines, outputs_of(case, len(lines)))):
             dims = line.split(" ", 2)[1]
             dims = [int(d) for d in dims.split(",")] if dims else []
             data = (path.parent / f"output_{index}.bin").read_bytes()
@@ -204,8 +214,7 @@ def answer(runner, case):
         try:
             with np.errstate(all="ignore"):
                 for inputs, wanted in case.data:
-                    inputs = [np.asarray(array) for array in inputs]
-                    wanted = [np.asarray(array) for array in wanted]
+                    inputs, wanted = cases.tensors(inputs), cases.tensors(wanted)
                     compare(runner.run(path, case, inputs, wanted), wanted, case)
         except Refused as refusal:
             return "unsupported", str(refusal).strip()

@@ -35,6 +35,7 @@ mod registry;
 mod share;
 #[allow(unsafe_code, reason = "vector instructions; each block has its proof")]
 pub mod simd;
+mod storage_type;
 #[cfg(test)]
 mod table;
 mod tensor;
@@ -73,7 +74,7 @@ pub mod sampling {
     pub use crate::kernels::space::deform::{Corner, corners};
 }
 
-/// What computes products of narrow numbers on this machine.
+/// What computes products of storage numbers on this machine.
 pub mod processor {
     pub use crate::simd::lowp::engines;
     pub use crate::simd::unit::{Answer, Unit, answered, ask};
@@ -93,4 +94,5 @@ pub use operator::{
 pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, MaskedSlice, PixelFormat, SliceMasks};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};
+pub use storage_type::StorageType;
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

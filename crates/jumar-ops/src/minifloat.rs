@@ -7,6 +7,8 @@
 
 use jumar_types::dtype::DataType;
 
+use crate::StorageType;
+
 /// How a number becomes one that a type can represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
@@ -80,6 +82,38 @@ impl Minifloat {
             nan,
         };
         Some(Minifloat { kind })
+    }
+
+    /// Returns the description of a type of ONNX. `None` for integers and for types without a sign. Types with a single zero have
+    /// their not-a-number where this has the negative zero.
+    pub(crate) const fn of_storage(storage: StorageType) -> Option<Minifloat> {
+        let (bits, mantissa, least, largest) = match storage {
+            StorageType::Float8E4M3Fn => return Minifloat::of(DataType::Float8E4M3Fn),
+            StorageType::Float8E5M2 => return Minifloat::of(DataType::Float8E5M2),
+            StorageType::Float4E2M1 => return Minifloat::of(DataType::Float4E2M1),
+            StorageType::Float8E4M3FnUz => (8, 3, -7, 240.0),
+            StorageType::Float8E5M2FnUz => (8, 2, -15, 57344.0),
+            StorageType::Float6E2M3 => (6, 3, 0, 7.5),
+            StorageType::Float6E3M2 => (6, 2, -2, 28.0),
+            _ => return None,
+        };
+        let kind = Kind::Fixed {
+            bits,
+            mantissa,
+            least,
+            largest,
+            nan: None,
+        };
+        Some(Minifloat { kind })
+    }
+
+    /// Returns the distance of the largest finite value from the one before it.
+    pub(crate) fn last_step(self) -> f32 {
+        let mantissa = match self.kind {
+            Kind::Fixed { mantissa, .. } => mantissa,
+            Kind::Tapered => 1,
+        };
+        power(self.largest_exponent() - mantissa)
     }
 
     /// Returns the largest finite value.

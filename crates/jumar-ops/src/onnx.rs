@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use jumar_types::dtype::DataType;
 
-use crate::{Attr, AttrKind, Attrs, OpError, Tensor, TensorType};
+use crate::{Attr, AttrKind, Attrs, OpError, StorageType, Tensor, TensorType};
 
 /// A value of the graph that is being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub struct OnnxForm {
 }
 
 /// The newest operator set that conversions were checked against.
-pub(crate) const LATEST: i64 = 23;
+pub(crate) const LATEST: i64 = 28;
 
 impl OnnxForm {
     pub(crate) const fn new(
@@ -53,6 +53,14 @@ pub trait Builder {
 
     /// Returns a value's contents, if constant.
     fn constant(&self, value: ValueRef) -> Option<&Tensor>;
+
+    /// Returns the type of ONNX that the bytes of a value stand for, where no kernel computes on it.
+    fn storage(&self, _value: ValueRef) -> Option<StorageType> {
+        None
+    }
+
+    /// Sets the type of ONNX that the bytes of a value stand for.
+    fn set_storage(&mut self, _value: ValueRef, _storage: StorageType) {}
 
     /// Adds a constant.
     fn add_constant(&mut self, tensor: Tensor) -> ValueRef;
@@ -298,7 +306,6 @@ pub(crate) fn attrs_alike(node: &OnnxNode<'_>, operator: &'static str) -> Result
     Ok(attrs)
 }
 
-/// Converts an operator that has the same inputs here and no attributes.
 /// Converts a value where it is of another type.
 pub(crate) fn cast(
     builder: &mut dyn Builder,
@@ -312,7 +319,40 @@ pub(crate) fn cast(
     builder.node("Cast", &[Some(value)], attrs)
 }
 
-/// The type in which values of two real types can be computed on together: float32 holds both narrow ones.
+/// Converts a value of a type that no kernel computes on to float32, or to the integers that it is stored as.
+pub(crate) fn decoded(builder: &mut dyn Builder, value: ValueRef) -> Result<ValueRef, OpError> {
+    match builder.storage(value) {
+        Some(storage) if !storage.is_integer() => {
+            let attrs = Attrs::new().with("format", storage.onnx());
+            builder.node("jumar.Decode", &[Some(value)], attrs)
+        }
+        _ => Ok(value),
+    }
+}
+
+/// Converts numbers to a type that no kernel computes on.
+pub(crate) fn encoded(
+    builder: &mut dyn Builder,
+    value: ValueRef,
+    storage: StorageType,
+    saturate: bool,
+    round_mode: &str,
+) -> Result<ValueRef, OpError> {
+    let dtype = match storage.is_integer() {
+        true => DataType::Int32,
+        false => DataType::Float32,
+    };
+    let value = cast(builder, value, dtype)?;
+    let attrs = Attrs::new()
+        .with("format", storage.onnx())
+        .with("saturate", saturate)
+        .with("round_mode", round_mode);
+    let value = builder.node("jumar.Encode", &[Some(value)], attrs)?;
+    builder.set_storage(value, storage);
+    Ok(value)
+}
+
+/// The type in which values of two real types can be computed on together: float32 holds both storage ones.
 pub(crate) fn wider(one: DataType, two: DataType) -> DataType {
     match (one, two) {
         _ if one == two => one,

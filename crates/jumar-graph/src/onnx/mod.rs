@@ -1,10 +1,16 @@
 //! ONNX import.
 
-mod four_bits;
+mod control_flow;
+mod edges;
+mod flex;
 mod functions;
+mod inline;
 mod order;
 mod proto;
+mod refusal;
 mod scan;
+mod sequences;
+mod storage_type;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -14,20 +20,17 @@ use std::path::Path;
 
 use bytes::Bytes;
 use jumar_ops::{
-    Attr, Attrs, Builder, OnnxForm, OnnxNode, OpError, Tensor, TensorType, UNKNOWN, find_contrib,
-    find_onnx,
+    Attr, Attrs, Builder, OnnxForm, OnnxNode, OpError, StorageType, Tensor, TensorType,
+    find_contrib, find_onnx,
 };
-use jumar_types::dtype::DataType;
 use prost::Message;
 
-use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
+use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto};
 use crate::insert_point::InsertPoint;
-use crate::{
-    Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control, files,
-};
+use crate::{Graph, GraphError, GraphErrorKind, GraphOutput, Result, ValueId, files};
 
 /// The operator sets that are understood. Below 7 only operators whose conversion supports it: most begin at 7.
-pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=23;
+pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=28;
 
 /// The set of the training optimisers, which lies beside the standard one.
 const TRAINING: &str = "ai.onnx.preview.training";
@@ -163,9 +166,8 @@ pub fn import_shared(
     choose_outputs(&mut graph, outputs)?;
     functions::inline(&mut graph, model.functions, opset)?;
     let mut unknown = BTreeMap::new();
-    unknown_operators(&graph, opset, 0, &mut unknown)?;
-    refuse_unknown(&unknown)?;
-    four_bits::mark(&mut graph);
+    refusal::unknown_operators(&graph, opset, 0, &mut unknown)?;
+    refusal::refuse_unknown(&unknown)?;
     let settings = Settings { opset, dir, shapes };
     let mut importer = Importer::new(&settings, None);
     importer.run(graph)?;
@@ -187,8 +189,15 @@ struct Settings<'a> {
 
 /// Finds values of the graph around a graph.
 trait Around {
-    /// Returns a value's index, type and contents.
-    fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)>;
+    /// Returns a value's index, and what is known of it.
+    fn find(&mut self, name: &str) -> Option<(ValueId, Known)>;
+}
+
+/// What is known of a value of the graph around a graph.
+struct Known {
+    ty: TensorType,
+    constant: Option<Tensor>,
+    storage: Option<StorageType>,
 }
 
 /// The types that values from the surrounding graph have in a graph inside a node.
@@ -205,6 +214,10 @@ struct Importer<'a> {
     around: Option<&'a mut dyn Around>,
     graph: Graph,
     names: HashMap<String, ValueId>,
+    /// The types of ONNX of values that no kernel computes on.
+    storage: HashMap<ValueId, StorageType>,
+    /// The sequences of tensors of this graph.
+    lists: HashMap<String, Vec<ValueId>>,
     /// Names that nodes of this graph produce; they are never looked for around it.
     produced: HashSet<String>,
     /// Values taken from the graph around this one, by their index there.
@@ -213,13 +226,20 @@ struct Importer<'a> {
     taken: Vec<ValueId>,
     /// The ONNX node that is being converted.
     insert_point: InsertPoint,
+    /// The types of ONNX of the outputs of the graph inside a node that was imported last.
+    returned: Vec<Option<StorageType>>,
 }
 
 impl Around for Importer<'_> {
-    fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)> {
+    fn find(&mut self, name: &str) -> Option<(ValueId, Known)> {
         let id = self.resolve(name)?;
         let value = self.graph.value(id);
-        Some((id, value.ty.clone(), value.constant.clone()))
+        let known = Known {
+            ty: value.ty.clone(),
+            constant: value.constant.clone(),
+            storage: self.storage.get(&id).copied(),
+        };
+        Some((id, known))
     }
 }
 
@@ -230,11 +250,14 @@ impl<'a> Importer<'a> {
             around,
             graph: Graph::default(),
             names: HashMap::new(),
+            storage: HashMap::new(),
+            lists: HashMap::new(),
             produced: HashSet::new(),
             captured: Vec::new(),
             captured_types: Captured::AsKnown,
             taken: Vec::new(),
             insert_point: InsertPoint::default(),
+            returned: Vec::new(),
         }
     }
 
@@ -246,7 +269,12 @@ impl<'a> Importer<'a> {
         if self.produced.contains(name) {
             return None;
         }
-        let (outside, ty, constant) = self.around.as_mut()?.find(name)?;
+        let (outside, known) = self.around.as_mut()?.find(name)?;
+        let Known {
+            ty,
+            constant,
+            storage,
+        } = known;
         let id = match constant {
             Some(tensor) => self.graph.add_known(name, tensor),
             None => {
@@ -261,6 +289,9 @@ impl<'a> Importer<'a> {
             }
         };
         self.names.insert(name.to_owned(), id);
+        if let Some(storage) = storage {
+            self.storage.insert(id, storage);
+        }
         Some(id)
     }
 
@@ -273,8 +304,12 @@ impl<'a> Importer<'a> {
         self.graph.name = proto.name;
         for initializer in proto.initializer {
             let name = initializer.name.clone();
+            let storage = StorageType::of_onnx(initializer.data_type.into());
             let tensor = tensor::tensor(initializer, self.settings.dir)?;
             let id = self.graph.add_constant(&name, tensor);
+            if let Some(storage) = storage {
+                self.storage.insert(id, storage);
+            }
             self.define(name, id)?;
         }
         for input in proto.input {
@@ -282,15 +317,18 @@ impl<'a> Importer<'a> {
             if self.names.contains_key(&input.name) {
                 continue;
             }
-            let mut ty = value_type(input.r#type.as_ref())
-                .map_err(|error| error.at(format_args!("input {}", input.name)))?;
             if self.around.is_none()
-                && let Some(shape) = self.settings.shapes.get(&input.name)
+                && let Some(element) = edges::sequence_element(input.r#type.as_ref())
             {
-                ty.shape = sharpen(&input.name, &ty, shape)?;
+                let list = self
+                    .sequence_input(&input.name, element)
+                    .map_err(|error| error.at(format_args!("input {}", input.name)))?;
+                self.lists.insert(input.name, list);
+                continue;
             }
-            let id = self.graph.add_value(&input.name, ty);
-            self.graph.inputs.push(id);
+            let id = self
+                .input(&input.name, input.r#type.as_ref())
+                .map_err(|error| error.at(format_args!("input {}", input.name)))?;
             self.define(input.name, id)?;
         }
         let used = used_names(&proto.node, &proto.output);
@@ -305,7 +343,8 @@ impl<'a> Importer<'a> {
                 node.name = format!("{}_{index}", node.op_type);
             }
             for name in &node.input {
-                if !name.is_empty() && self.resolve(name).is_none() {
+                let is_known = name.is_empty() || self.lists.contains_key(name);
+                if !is_known && self.resolve(name).is_none() {
                     let text = format!("node {}: nothing produces its input {name}", node.name);
                     return Err(GraphError::invalid(text));
                 }
@@ -316,7 +355,23 @@ impl<'a> Importer<'a> {
             self.convert(node, &used)?;
         }
         for output in proto.output {
-            let Some(value) = self.resolve(&output.name) else {
+            if let Some(list) = self
+                .lists
+                .get(&output.name)
+                .filter(|_| self.around.is_none())
+            {
+                // A sequence is returned as an output for each of its tensors.
+                let producer = producers.get(&output.name).map(|(node, _)| node.clone());
+                let node = producer.unwrap_or_else(|| output.name.clone());
+                let outputs = list.iter().enumerate().map(|(index, &value)| GraphOutput {
+                    name: format!("{}_{index}", output.name),
+                    producer: (node.clone(), index),
+                    value,
+                });
+                self.graph.outputs.extend(outputs);
+                continue;
+            }
+            let Some(mut value) = self.resolve(&output.name) else {
                 return Err(GraphError::invalid(format!(
                     "nothing produces the model's output {}",
                     output.name
@@ -326,6 +381,13 @@ impl<'a> Importer<'a> {
                 .get(&output.name)
                 .cloned()
                 .unwrap_or_else(|| (output.name.clone(), 0));
+            let storage = self.storage.get(&value).copied();
+            if self.around.is_none()
+                && let Some(shown) = storage.and_then(StorageType::acl)
+            {
+                self.insert_point = InsertPoint::at(format!("{}/shown", output.name));
+                value = self.bytes_as(value, shown)?;
+            }
             self.graph.outputs.push(GraphOutput {
                 name: output.name,
                 producer,
@@ -353,8 +415,14 @@ impl<'a> Importer<'a> {
     fn convert_at(&mut self, mut node: NodeProto, used: &HashSet<String>) -> Result<()> {
         let mut bodies = BTreeMap::new();
         let mut attrs = Attrs::new();
+        let mut made = None;
         for mut attribute in std::mem::take(&mut node.attribute) {
             let name = attribute.name.clone();
+            if let Some(tensor) = &attribute.t
+                && ["Constant", "ConstantOfShape"].contains(&node.op_type.as_str())
+            {
+                made = StorageType::of_onnx(tensor.data_type.into());
+            }
             if let Some(graph) = attribute.g.take() {
                 bodies.insert(name, graph);
                 continue;
@@ -380,8 +448,13 @@ impl<'a> Importer<'a> {
             .map(|name| !name.is_empty() && used.contains(name))
             .collect();
         self.insert_point = InsertPoint::at(std::mem::take(&mut node.name));
+        if self.is_about_sequences(&node, &bodies) {
+            return self.convert_sequence(&node, &attrs, bodies);
+        }
         let outputs = if is_control(&node) {
             self.convert_control(&node, inputs, attrs, bodies)?
+        } else if flex::is_flex_attention(&node) {
+            self.convert_flex_attention(&inputs, &attrs, bodies)?
         } else {
             if let Some(name) = bodies.keys().next() {
                 return Err(GraphError::unsupported(format!(
@@ -390,12 +463,22 @@ impl<'a> Importer<'a> {
             }
             let form = form_of(&node, self.settings.opset)
                 .map_err(|_| GraphError::internal("an unchecked operator"))?;
+            self.check_storage(&node, &inputs)?;
             let view = OnnxNode::new(self.settings.opset, &inputs, &used, &attrs);
             let outputs = (form.lower)(self, &view)?;
             if let Some(name) = view.leftovers().first() {
                 return Err(GraphError::unsupported(format!(
                     "the attribute {name} is not supported"
                 )));
+            }
+            if let (storage_type::Handling::Moves, Some(&Some(first))) =
+                (storage_type::handling(&node.op_type), inputs.first())
+            {
+                made = self.storage.get(&first).copied();
+            }
+            if let Some(storage) = made {
+                self.storage
+                    .extend(outputs.iter().map(|&value| (value, storage)));
             }
             outputs
         };
@@ -417,154 +500,27 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Converts If, Loop and Scan, with the graphs inside them.
-    fn convert_control(
-        &mut self,
-        node: &NodeProto,
-        mut inputs: Vec<Option<ValueId>>,
-        mut attrs: Attrs,
-        mut bodies: BTreeMap<String, GraphProto>,
-    ) -> Result<Vec<ValueId>> {
-        let own = self.insert_point.clone();
-        let (operator, names): (_, &[&str]) = match node.op_type.as_str() {
-            "If" => (&control::IF, &["then_branch", "else_branch"]),
-            "Loop" => (&control::LOOP, &["body"]),
-            _ => (&control::SCAN, &["body"]),
-        };
-        if operator.name == "Loop" {
-            inputs.resize(inputs.len().max(2), None);
-            if inputs[0].is_none() && inputs[1].is_none() {
-                return Err(GraphError::invalid(
-                    "it has neither a trip count nor a condition, so it would never end",
-                ));
-            }
+    /// Refuses inputs of types that no kernel computes on, where the operator computes.
+    fn check_storage(&self, node: &NodeProto, inputs: &[Option<ValueId>]) -> Result<()> {
+        if !standard_domain(node)
+            || !matches!(
+                storage_type::handling(&node.op_type),
+                storage_type::Handling::Refuses
+            )
+        {
+            return Ok(());
         }
-        if operator.name == "Scan" {
-            if self.settings.opset < 9 {
-                return self.convert_old_scan(node, inputs, attrs, bodies);
-            }
-        } else if let Some((name, _)) = attrs.iter().next() {
-            return Err(GraphError::unsupported(format!(
-                "the attribute {name} is not supported"
-            )));
+        let storage = inputs
+            .iter()
+            .flatten()
+            .find_map(|value| self.storage.get(value).copied());
+        match storage {
+            None => Ok(()),
+            Some(storage) => Err(GraphError::unsupported(format!(
+                "an input of {} is not supported: convert it first, with Cast or DequantizeLinear",
+                storage.name()
+            ))),
         }
-        let mut made = Vec::new();
-        for name in names {
-            let proto = bodies
-                .remove(*name)
-                .ok_or_else(|| GraphError::invalid(format!("the attribute {name} is missing")))?;
-            let body = match operator.name {
-                "If" => self.branch(proto, &mut inputs),
-                _ => self.body(proto, &mut inputs),
-            };
-            made.push(body.map_err(|error| error.at(format_args!("attribute {name}")))?);
-        }
-        if operator.name == "Scan" {
-            // Only what the definition knows is kept.
-            let known = [
-                "num_scan_inputs",
-                "scan_input_axes",
-                "scan_input_directions",
-                "scan_output_axes",
-                "scan_output_directions",
-            ];
-            let mut kept = Attrs::new();
-            for (name, value) in attrs.iter() {
-                if !known.contains(&name) {
-                    return Err(GraphError::unsupported(format!(
-                        "the attribute {name} is not supported"
-                    )));
-                }
-                kept.set(name, value.clone());
-            }
-            attrs = kept;
-        }
-        self.insert_point = own;
-        self.add_control(operator, inputs, attrs, made, node.output.len())
-    }
-
-    fn add_control(
-        &mut self,
-        operator: &'static jumar_ops::Operator,
-        inputs: Vec<Option<ValueId>>,
-        attrs: Attrs,
-        bodies: Vec<Body>,
-        outputs: usize,
-    ) -> Result<Vec<ValueId>> {
-        let mut node = Node {
-            name: self.insert_point.node().to_owned(),
-            operator,
-            inputs,
-            outputs: Vec::new(),
-            attrs,
-            bodies,
-        };
-        // Inference compares the number of outputs.
-        let inferred = {
-            let (types, _) = self.graph.operands(&node);
-            control::infer(&node, &types)?
-        };
-        if inferred.outputs.len() < outputs {
-            return Err(GraphError::invalid(format!(
-                "it has {outputs} outputs, and its graph has {}",
-                inferred.outputs.len()
-            )));
-        }
-        for (body, graph) in node.bodies.iter_mut().zip(inferred.bodies) {
-            body.graph = graph;
-        }
-        for (index, ty) in inferred.outputs.into_iter().enumerate() {
-            let value = self.graph.add_value(format!("{}:{index}", node.name), ty);
-            node.outputs.push(value);
-        }
-        let ids = node.outputs.clone();
-        self.graph.nodes.push(node);
-        Ok(ids)
-    }
-
-    /// Imports a branch. A branch that does not fit the known shapes may be one that is never taken, so it is then imported
-    /// for any shapes; the run, which knows whether it is taken, checks it again.
-    fn branch(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
-        let known = self.body(proto.clone(), inputs);
-        known.or_else(|error| {
-            self.body_with(proto, inputs, Captured::WithoutDims)
-                .map_err(|_| error)
-        })
-    }
-
-    /// Imports a graph inside a node; what it takes from here becomes further inputs of the node.
-    fn body(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
-        self.body_with(proto, inputs, Captured::AsKnown)
-    }
-
-    fn body_with(
-        &mut self,
-        proto: GraphProto,
-        inputs: &mut Vec<Option<ValueId>>,
-        captured: Captured,
-    ) -> Result<Body> {
-        let (settings, folding) = (self.settings, self.graph.folding);
-        let mut inner = Importer::new(settings, Some(self));
-        inner.captured_types = captured;
-        inner.graph.folding = folding;
-        inner.run(proto)?;
-        let Importer {
-            mut graph,
-            captured,
-            taken,
-            ..
-        } = inner;
-        self.graph.folding = graph.folding;
-        graph.inputs.extend(taken);
-        let captures = captured
-            .into_iter()
-            .map(|id| {
-                // The first inputs belong to the operator, even where one of them is the same value.
-                inputs.push(Some(id));
-                inputs.len() - 1
-            })
-            .collect();
-        Ok(Body { graph, captures })
     }
 }
 
@@ -573,18 +529,15 @@ fn is_control(node: &NodeProto) -> bool {
         && matches!(node.op_type.as_str(), "If" | "Loop" | "Scan")
 }
 
-/// Joins what the file says about an input's shape with what the caller says.
-fn sharpen(name: &str, ty: &TensorType, shape: &[i64]) -> Result<Vec<i64>> {
-    if ty.rank().is_some_and(|rank| rank != shape.len()) {
-        return Err(GraphError::option(format!(
-            "input_shape has {} dimensions for {name}, and the model has {ty}",
-            shape.len()
-        )));
-    }
-    Ok(shape.iter().map(|&dim| dim.max(UNKNOWN)).collect())
-}
-
 impl Builder for Importer<'_> {
+    fn storage(&self, value: ValueId) -> Option<StorageType> {
+        self.storage.get(&value).copied()
+    }
+
+    fn set_storage(&mut self, value: ValueId, storage: StorageType) {
+        self.storage.insert(value, storage);
+    }
+
     fn ty(&self, value: ValueId) -> &TensorType {
         &self.graph.value(value).ty
     }
@@ -666,50 +619,6 @@ fn choose_outputs(graph: &mut GraphProto, wanted: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Collects operators that are not there, and the first node of each.
-fn unknown_operators(
-    graph: &GraphProto,
-    opset: i64,
-    depth: usize,
-    unknown: &mut BTreeMap<String, String>,
-) -> Result<()> {
-    if depth > control::DEEPEST {
-        return Err(GraphError::unsupported(format!(
-            "graphs are nested more than {} deep in {}",
-            control::DEEPEST,
-            graph.name
-        )));
-    }
-    for node in &graph.node {
-        for attribute in &node.attribute {
-            if let Some(inner) = &attribute.g {
-                unknown_operators(inner, opset, depth + 1, unknown)?;
-            }
-        }
-        let name = if node.name.is_empty() {
-            "without a name"
-        } else {
-            &node.name
-        };
-        let entry = if is_control(node) {
-            continue;
-        } else if let Err(versions) = form_of(node, opset) {
-            match versions.first() {
-                None if standard_domain(node) => node.op_type.clone(),
-                None => format!("{}::{}", node.domain, node.op_type),
-                Some((since, _)) => format!(
-                    "{} of operator set {opset} (supported from {since} on)",
-                    node.op_type
-                ),
-            }
-        } else {
-            continue;
-        };
-        unknown.entry(entry).or_insert_with(|| name.to_owned());
-    }
-    Ok(())
-}
-
 fn standard_domain(node: &NodeProto) -> bool {
     ["", "ai.onnx", TRAINING].contains(&node.domain.as_str())
 }
@@ -728,21 +637,6 @@ fn form_of(
     }
 }
 
-/// Refuses operators that are not there, all of them in one sentence.
-fn refuse_unknown(unknown: &BTreeMap<String, String>) -> Result<()> {
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    let list: Vec<String> = unknown
-        .iter()
-        .map(|(operator, node)| format!("{operator} (node {node})"))
-        .collect();
-    Err(GraphError::unsupported(format!(
-        "operators that are not supported: {}. Replace them in the model, or export it without them",
-        list.join(", ")
-    )))
-}
-
 /// The names that are read, including subgraphs.
 fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet<String> {
     let mut used: HashSet<String> = outputs.iter().map(|output| output.name.clone()).collect();
@@ -753,31 +647,6 @@ fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet
         }
     }
     used
-}
-
-fn value_type(proto: Option<&TypeProto>) -> Result<TensorType> {
-    let Some(tensor) = proto.and_then(|proto| proto.tensor_type.as_ref()) else {
-        return Err(GraphError::unsupported(
-            "it is not a tensor, which is not supported",
-        ));
-    };
-    let dtype = DataType::from_onnx(tensor.elem_type)
-        .filter(|dtype| dtype.size().is_some())
-        .ok_or_else(|| {
-            GraphError::unsupported(format!(
-                "its element type (number {} in ONNX) is not supported",
-                tensor.elem_type
-            ))
-        })?;
-    let Some(shape) = &tensor.shape else {
-        return Ok(TensorType::of_unknown_rank(dtype));
-    };
-    let dims: Vec<i64> = shape
-        .dim
-        .iter()
-        .map(|dim| dim.dim_value.unwrap_or(UNKNOWN).max(UNKNOWN))
-        .collect();
-    Ok(TensorType::new(dtype, dims))
 }
 
 /// AttributeProto.AttributeType has a number for each of these.

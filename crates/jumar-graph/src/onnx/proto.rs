@@ -164,11 +164,24 @@ pub(super) struct ValueInfoProto {
     pub r#type: Option<TypeProto>,
 }
 
-/// A type; anything but a tensor has no tensor type.
+/// A type: a tensor, or what is counted only.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
+    #[prost(message, optional, boxed, tag = "4")]
+    pub sequence_type: Option<Box<ElementTypeProto>>,
+    #[prost(message, optional, tag = "5")]
+    pub map_type: Option<Skipped>,
+    #[prost(message, optional, boxed, tag = "9")]
+    pub optional_type: Option<Box<ElementTypeProto>>,
+}
+
+/// The type of the elements of a sequence, or of what may be left out.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct ElementTypeProto {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub elem_type: Option<Box<TypeProto>>,
 }
 
 /// The type of a tensor.

@@ -3,10 +3,10 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
 
-use jumar_ops::Tensor;
+use jumar_ops::{StorageType, Tensor};
 use jumar_types::dtype::DataType;
 
-use super::{four_bits, proto::TensorProto};
+use super::{proto::TensorProto, storage_type};
 use crate::{GraphError, GraphErrorKind, Result, files};
 
 /// TensorProto.DataLocation.EXTERNAL.
@@ -19,8 +19,9 @@ pub(super) fn tensor(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
 }
 
 fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
-    let four_bits = four_bits::widened(proto.data_type);
-    let dtype = four_bits
+    let storage = StorageType::of_onnx(proto.data_type.into());
+    let dtype = storage
+        .map(StorageType::dtype)
         .or(DataType::from_onnx(proto.data_type))
         .filter(|dtype| dtype.size().is_some())
         .ok_or_else(|| {
@@ -40,18 +41,30 @@ fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
                 proto.dims
             ))
         })?;
-    if let Some(dtype) = four_bits {
+    if let Some(storage) = storage {
+        let size = |count| storage_type::bytes(storage, count);
         let packed = if proto.data_location == EXTERNAL {
-            external(&proto, DataType::Int4, &dims, dir)?
+            external(&proto, storage.name(), size, &dims, dir)?.into()
         } else if !proto.raw_data.is_empty() {
-            proto.raw_data.to_vec()
+            proto.raw_data
         } else {
-            four_bits::typed(&proto)
+            storage_type::typed(storage, &proto).into()
         };
-        return four_bits::unpack(dtype, &dims, &packed);
+        // Bytes are elements already.
+        if storage.bits() == 8 {
+            return Ok(Tensor::shared(dtype, &dims, packed)?);
+        }
+        return storage_type::unpack(storage, &dims, &packed);
     }
     let bytes = if proto.data_location == EXTERNAL {
-        external(&proto, dtype, &dims, dir)?.into()
+        external(
+            &proto,
+            dtype.name(),
+            |count| dtype.size_of(count),
+            &dims,
+            dir,
+        )?
+        .into()
     } else if !proto.raw_data.is_empty() {
         proto.raw_data
     } else {
@@ -60,7 +73,7 @@ fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
     Ok(Tensor::shared(dtype, &dims, bytes)?)
 }
 
-/// Collects elements from the field that ONNX uses for a type. Narrow types lie in 32-bit fields, half-precision
+/// Collects elements from the field that ONNX uses for a type. StorageType types lie in 32-bit fields, half-precision
 /// numbers as their bits.
 fn typed(proto: &TensorProto, dtype: DataType) -> Result<Vec<u8>> {
     fn pack<T: Copy, const N: usize>(list: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
@@ -88,7 +101,8 @@ fn typed(proto: &TensorProto, dtype: DataType) -> Result<Vec<u8>> {
 
 fn external(
     proto: &TensorProto,
-    dtype: DataType,
+    dtype: &str,
+    size: impl Fn(usize) -> Option<usize>,
     dims: &[usize],
     dir: Option<&Path>,
 ) -> Result<Vec<u8>> {
@@ -153,7 +167,7 @@ fn external(
     let wanted = dims
         .iter()
         .try_fold(1usize, |product, &dim| product.checked_mul(dim))
-        .and_then(|elements| dtype.size_of(elements));
+        .and_then(size);
     if wanted.map(|bytes| bytes as u64) != Some(length) {
         return Err(GraphError::invalid(format!(
             "its shape {dims:?} of {dtype} does not have the {length} bytes that lie in {location:?}"

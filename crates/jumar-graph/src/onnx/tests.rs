@@ -29,6 +29,7 @@ fn port(name: &str, elem_type: i32, dims: &[i64]) -> ValueInfoProto {
                 elem_type,
                 shape: Some(shape),
             }),
+            ..TypeProto::default()
         }),
     }
 }

@@ -20,14 +20,16 @@ pub(super) static FORMS: &[OnnxForm] = &[
         let inputs = &node.inputs()[..node.inputs().len().min(3)];
         let conv = one(builder, "Conv", inputs, &attrs)?;
         let sum = add_if(builder, conv, node.optional(3))?;
-        let params: Vec<Option<f32>> = node
-            .floats("activation_params")?
-            .unwrap_or_default()
-            .iter()
-            .copied()
-            .map(Some)
-            .collect();
-        Ok(vec![activation(builder, node, sum, &params)?])
+        Ok(vec![activated(builder, node, sum)?])
+    }),
+    form("FusedMatMulActivation", |builder, node| {
+        let product = fused_mat_mul(builder, node)?[0];
+        node.ignore("activation_axis");
+        let params = [
+            node.float("activation_alpha")?,
+            node.float("activation_beta")?,
+        ];
+        Ok(vec![activation(builder, node, product, &params)?])
     }),
     form("Gelu", |builder, node| {
         Ok(vec![plain(builder, "Gelu", &[node.input(0)?])?])
@@ -92,7 +94,7 @@ pub(super) static FORMS: &[OnnxForm] = &[
     }),
 ];
 
-const ACTIVATION: &[&str] = &[
+pub(super) const ACTIVATION: &[&str] = &[
     "activation",
     "activation_params",
     "activation_alpha",
@@ -146,6 +148,22 @@ fn fused_mat_mul(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
         product,
         node.float_or("alpha", 1.0)?,
     )?])
+}
+
+/// Applies the activation of a convolution, whose parameters are a list.
+pub(super) fn activated(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+    x: ValueRef,
+) -> Result<ValueRef, OpError> {
+    let params: Vec<Option<f32>> = node
+        .floats("activation_params")?
+        .unwrap_or_default()
+        .iter()
+        .copied()
+        .map(Some)
+        .collect();
+    activation(builder, node, x, &params)
 }
 
 /// Applies the activation that a joined operator names.

@@ -4,8 +4,12 @@
 //! contributed operators.
 
 mod attention;
+mod experts;
 mod float;
+mod layout;
 mod quantised;
+
+use jumar_types::dtype::DataType;
 
 use crate::onnx::LATEST;
 use crate::{Attrs, Builder, OnnxForm, OnnxNode, OpError, Tensor, ValueRef, find_onnx};
@@ -14,10 +18,18 @@ type Values = Result<Vec<ValueRef>, OpError>;
 
 /// Finds the conversion of an operator of the domain `com.microsoft`.
 pub fn find_contrib(name: &str) -> Option<&'static OnnxForm> {
-    [float::FORMS, quantised::FORMS, attention::FORMS]
-        .into_iter()
-        .flatten()
-        .find(|form| form.name == name)
+    all().find(|form| form.name == name)
+}
+
+fn all() -> impl Iterator<Item = &'static OnnxForm> {
+    let files = [
+        float::FORMS,
+        quantised::FORMS,
+        attention::FORMS,
+        layout::FORMS,
+        experts::FORMS,
+    ];
+    files.into_iter().flatten()
 }
 
 const fn form(
@@ -28,7 +40,7 @@ const fn form(
 }
 
 /// Converts a standard operator and returns its outputs.
-fn standard(
+pub(crate) fn standard(
     builder: &mut dyn Builder,
     name: &str,
     inputs: &[Option<ValueRef>],
@@ -49,7 +61,7 @@ fn standard(
 }
 
 /// Converts a standard operator of one output.
-fn one(
+pub(crate) fn one(
     builder: &mut dyn Builder,
     name: &str,
     inputs: &[Option<ValueRef>],
@@ -62,7 +74,11 @@ fn one(
 }
 
 /// Converts a standard operator of one output, whose inputs are all given and which has no attributes.
-fn plain(builder: &mut dyn Builder, name: &str, inputs: &[ValueRef]) -> Result<ValueRef, OpError> {
+pub(crate) fn plain(
+    builder: &mut dyn Builder,
+    name: &str,
+    inputs: &[ValueRef],
+) -> Result<ValueRef, OpError> {
     let inputs: Vec<_> = inputs.iter().copied().map(Some).collect();
     one(builder, name, &inputs, &Attrs::new())
 }
@@ -98,8 +114,60 @@ fn transposed(
     one(builder, "Transpose", &[Some(value)], &attrs)
 }
 
-fn ints(builder: &mut dyn Builder, values: &[i64]) -> ValueRef {
+pub(crate) fn ints(builder: &mut dyn Builder, values: &[i64]) -> ValueRef {
     builder.add_constant(Tensor::from_ints(values))
+}
+
+fn reshaped(
+    builder: &mut dyn Builder,
+    value: ValueRef,
+    shape: &[i64],
+) -> Result<ValueRef, OpError> {
+    let shape = ints(builder, shape);
+    plain(builder, "Reshape", &[value, shape])
+}
+
+fn unsqueezed(
+    builder: &mut dyn Builder,
+    value: ValueRef,
+    axes: &[i64],
+) -> Result<ValueRef, OpError> {
+    let axes = ints(builder, axes);
+    plain(builder, "Unsqueeze", &[value, axes])
+}
+
+fn sliced(
+    builder: &mut dyn Builder,
+    value: ValueRef,
+    start: i64,
+    end: i64,
+    axis: i64,
+) -> Result<ValueRef, OpError> {
+    let [start, end, axis] = [start, end, axis].map(|number| ints(builder, &[number]));
+    plain(builder, "Slice", &[value, start, end, axis])
+}
+
+fn scalar(builder: &mut dyn Builder, dtype: DataType, value: f64) -> Result<ValueRef, OpError> {
+    Ok(builder.add_constant(Tensor::scalar(dtype, value)?))
+}
+
+/// Returns a dimension that has to be known; an axis below 0 counts from the last one.
+fn known_dim(
+    builder: &dyn Builder,
+    value: ValueRef,
+    axis: impl TryInto<i64>,
+    what: &str,
+) -> Result<i64, OpError> {
+    let ty = builder.ty(value);
+    let axis = axis.try_into().unwrap_or(i64::MAX);
+    let rank = ty.shape.len() as i64;
+    let at = usize::try_from(if axis < 0 { axis + rank } else { axis });
+    let dim = at.ok().and_then(|at| ty.shape.get(at)).copied();
+    dim.filter(|&dim| dim >= 0).ok_or_else(|| {
+        OpError::unsupported(format!(
+            "dimension {axis} of {what} has to be known, and it is {ty}: fix it with input_shape"
+        ))
+    })
 }
 
 /// Refuses an input that is given although the conversion does not know it.
@@ -128,11 +196,6 @@ mod tests {
 
     #[test]
     fn every_operator_has_one_conversion() {
-        let all = || {
-            [float::FORMS, quantised::FORMS, attention::FORMS]
-                .into_iter()
-                .flatten()
-        };
         for form in all() {
             let alike = all().filter(|other| other.name == form.name).count();
             assert_eq!(alike, 1, "{}", form.name);

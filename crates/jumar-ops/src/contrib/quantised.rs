@@ -39,13 +39,24 @@ pub(super) static FORMS: &[OnnxForm] = &[
         unary(builder, node, "Softmax", &attrs)
     }),
     form("QLinearGlobalAveragePool", |builder, node| {
-        channels_first(node)?;
-        unary(builder, node, "GlobalAveragePool", &Attrs::new())
+        pool(builder, node, "GlobalAveragePool", &Attrs::new())
     }),
     form("QLinearAveragePool", |builder, node| {
-        channels_first(node)?;
         let attrs = node.rest(&["channels_last"]);
-        unary(builder, node, "AveragePool", &attrs)
+        pool(builder, node, "AveragePool", &attrs)
+    }),
+    form("QLinearReduceMean", |builder, node| {
+        let attrs = Attrs::new().with("keepdims", node.int_or("keepdims", 1)?);
+        let x = node.input(0)?;
+        let rank = builder.ty(x).rank().unwrap_or(0) as i64;
+        let axes = match node.ints("axes")? {
+            Some(axes) => axes.to_vec(),
+            None => (0..rank).collect(),
+        };
+        let real = dequantised(builder, node, 0)?;
+        let axes = ints(builder, &axes);
+        let mean = one(builder, "ReduceMean", &[Some(real), Some(axes)], &attrs)?;
+        quantised(builder, mean, (node.input(3)?, node.optional(4)), x)
     }),
     form("QLinearConcat", |builder, node| {
         let parts = node.inputs().get(2..).unwrap_or_default();
@@ -94,11 +105,17 @@ pub(super) static FORMS: &[OnnxForm] = &[
     form("MatMulNBits", few_bits),
 ];
 
-fn channels_first(node: &OnnxNode<'_>) -> Result<(), OpError> {
-    match node.bool_or("channels_last", false)? {
-        false => Ok(()),
-        true => Err(OpError::unsupported("channels_last is not supported")),
-    }
+/// A pool of quantised images, whose channels may come last.
+fn pool(builder: &mut dyn Builder, node: &OnnxNode<'_>, name: &str, attrs: &Attrs) -> Values {
+    let real = dequantised(builder, node, 0)?;
+    let pooled = match node.bool_or("channels_last", false)? {
+        true => super::layout::channels_last(builder, real, |builder, x| {
+            one(builder, name, &[Some(x)], attrs)
+        })?[0],
+        false => one(builder, name, &[Some(real)], attrs)?,
+    };
+    let like = node.input(0)?;
+    quantised(builder, pooled, (node.input(3)?, node.optional(4)), like)
 }
 
 /// Turns an input, which its scale and its zero point follow, into floats.
@@ -183,7 +200,7 @@ fn gemm(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
 }
 
 /// The product of 8-bit integers as floats.
-fn product(
+pub(super) fn product(
     builder: &mut dyn Builder,
     (a, b): (ValueRef, ValueRef),
     scales: (ValueRef, ValueRef),

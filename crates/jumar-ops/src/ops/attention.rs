@@ -35,6 +35,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
             InputDef::optional("mask", Types::REAL),
             InputDef::optional("past_key", Types::FLOAT),
             InputDef::optional("past_value", Types::FLOAT),
+            InputDef::optional("nonpad_kv_seqlen", Types::INDEX),
+            // Ours: a score of each head that takes weight from the keys.
+            InputDef::optional("sinks", Types::FLOAT),
         ],
         outputs: &[
             OUTPUT_Y[0],
@@ -58,13 +61,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
             AttrDef::int("qk_matmul_output_mode", 0),
             // Softmax is computed in float32 at least, whatever this says.
             AttrDef::int("softmax_precision", 1),
+            // How many keys before and after a query's own position it sees; below 0: all.
+            AttrDef::int("left_window_size", -1),
+            AttrDef::int("right_window_size", -1),
             // Ours: a row of which nothing may be seen becomes what softmax makes of it, and not 0.
             AttrDef::bool("masked_rows_are_nan", false),
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| infer(cx),
-        prepare: |cx| generic_kernel(cx, prepare(cx)?, &[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3]),
+        prepare: |cx| generic_kernel(cx, prepare(cx)?, &[0, 1, 2, 3, 4, 5, 7], &[0, 1, 2, 3]),
     },
     &Operator {
         name: "jumar.RotaryEmbedding",
@@ -199,6 +205,30 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
             }
         }
     }
+    if cx.has(6) {
+        let lengths = cx.input(6)?;
+        if cx.has(4) {
+            return Err(OpError::invalid(
+                "nonpad_kv_seqlen and past_key cannot be given together",
+            ));
+        }
+        if lengths.rank().is_some() && (lengths.shape.len() != 1 || differ(lengths.shape[0], q[0]))
+        {
+            return Err(OpError::invalid(format!(
+                "nonpad_kv_seqlen is {lengths}; it has to have one number for each of {} sequences",
+                q[0]
+            )));
+        }
+    }
+    if cx.has(7) {
+        let sinks = cx.input(7)?;
+        if sinks.rank().is_some() && (sinks.shape.len() != 1 || differ(sinks.shape[0], q[1])) {
+            return Err(OpError::invalid(format!(
+                "the sinks are {sinks}; they have to be one number for each of {} heads",
+                q[1]
+            )));
+        }
+    }
     let total = if past < 0 || k[2] < 0 {
         UNKNOWN
     } else {
@@ -208,12 +238,14 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     if cx.has(3) {
         let mask = cx.input(3)?;
         let long = mask.shape.len() > 4;
+        // Keys behind the last one of a mask are not seen.
         let wide = mask
             .shape
             .iter()
             .rev()
             .zip(scores.iter().rev())
-            .any(|(&own, &dim)| own != 1 && differ(own, dim));
+            .enumerate()
+            .any(|(at, (&own, &dim))| own != 1 && differ(own, dim) && (at > 0 || own > dim));
         if mask.rank().is_some() && (long || wide) {
             return Err(OpError::invalid(format!(
                 "the mask is {mask}; it has to fit {scores:?}"
@@ -263,8 +295,12 @@ struct Attention {
     causal: bool,
     mode: i64,
     masked_rows_are_nan: bool,
+    /// How many keys before and after a query's own position it sees.
+    window: [Option<usize>; 2],
     /// Strides of the mask over batch, head, query and key, and whether it is one of booleans.
     mask: Option<([usize; 4], bool)>,
+    /// The number of keys that the mask has.
+    masked: usize,
 }
 
 fn prepare(cx: &PrepareCx<'_>) -> Result<Attention, OpError> {
@@ -284,11 +320,14 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Attention, OpError> {
         of(2, "kv_num_heads")?,
     );
     let past = if cx.has(4) { cx.shape(4)?[2] } else { 0 };
+    let mut masked = past + k[2];
     let mask = if cx.has(3) {
-        let strides = crate::kernels::loops::broadcast_strides(
-            cx.shape(3)?,
-            &[q[0], q[1], q[2], past + k[2]],
-        );
+        let own = cx.shape(3)?;
+        masked = match own.last() {
+            Some(&keys) if keys > 1 => keys,
+            _ => masked,
+        };
+        let strides = crate::kernels::loops::broadcast_strides(own, &[q[0], q[1], q[2], masked]);
         let strides = [
             strides[0] as usize,
             strides[1] as usize,
@@ -319,7 +358,14 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Attention, OpError> {
         causal: cx.attrs().bool("is_causal")?,
         mode: cx.attrs().int("qk_matmul_output_mode")?,
         masked_rows_are_nan: cx.attrs().bool("masked_rows_are_nan")?,
+        window: ["left_window_size", "right_window_size"].map(|name| {
+            cx.attrs()
+                .int(name)
+                .ok()
+                .and_then(|size| usize::try_from(size).ok())
+        }),
         mask,
+        masked,
     })
 }
 
@@ -338,6 +384,32 @@ struct MatrixOffset {
 impl Attention {
     fn total(&self) -> usize {
         self.past + self.keys
+    }
+
+    /// Which keys a query sees. `valid`: how many keys of its sequence count, where that is known only now.
+    fn seen(&self, query: usize, valid: Option<usize>) -> std::ops::Range<usize> {
+        let position = match valid {
+            // It may lie before the first key.
+            Some(valid) => valid as isize - self.queries as isize + query as isize,
+            None => (self.past + query) as isize,
+        };
+        let until = |after: usize| (position + 1 + after as isize).max(0) as usize;
+        let mut end = self
+            .total()
+            .min(self.masked)
+            .min(valid.unwrap_or(usize::MAX));
+        if self.causal {
+            end = end.min(until(0));
+        }
+        let [left, right] = self.window;
+        if let Some(right) = right {
+            end = end.min(until(right.min(end)));
+        }
+        let start = left.map_or(0, |left| {
+            let left = isize::try_from(left).unwrap_or(isize::MAX);
+            position.saturating_sub(left).max(0) as usize
+        });
+        start.min(end)..end
     }
 
     /// The number of queries whose scores are in memory at once.
@@ -435,6 +507,8 @@ impl Algorithm for Attention {
     fn run<'a, W: Working>(&self, io: &Io<'a, W>) -> Result<(), OpError> {
         let (query, key, value) = (io.input(0)?, io.input(1)?, io.input(2)?);
         let (mask, past_key, past_value) = (io.optional(3)?, io.optional(4)?, io.optional(5)?);
+        let lengths = if io.has(6) { Some(io.ints(6)?) } else { None };
+        let sinks = io.optional(7)?;
         let out = io.output(0)?;
         let (present_key, present_value, shown) = (io.wanted(1)?, io.wanted(2)?, io.wanted(3)?);
         let (total, size, value_size) = (self.total(), self.size, self.value_size);
@@ -444,6 +518,7 @@ impl Algorithm for Attention {
         let (units, slots) = (self.batch * self.kv_heads, self.slots());
         let unit = |index: usize, [scores, keys, values, panels]: [RowMut<'_, W>; 4]| {
             let (batch, kv_head) = (index / self.kv_heads, index % self.kv_heads);
+            let valid = lengths.map(|lengths| lengths.get(batch).clamp(0, total as i64) as usize);
             let key_offset = self.offset_of(batch, kv_head, self.kv_heads, self.keys, size);
             let value_offset = self.offset_of(batch, kv_head, self.kv_heads, self.keys, value_size);
             if let Some(present) = present_key {
@@ -499,18 +574,18 @@ impl Algorithm for Attention {
                         });
                         let mask = mask.zip(self.mask).map(|(mask, (strides, boolean))| {
                             let from = batch * strides[0] + head * strides[1] + at * strides[2];
-                            (mask.stepped(from, total, strides[3]), boolean)
+                            (
+                                mask.stepped(from, self.masked.min(total), strides[3]),
+                                boolean,
+                            )
                         });
                         wide(Line {
                             line: scores.slice(row * total, total),
                             scale: W::of(self.scale),
                             cap: (self.softcap > 0.0).then(|| W::of(self.softcap)),
                             mask,
-                            seen: if self.causal {
-                                (at + self.past + 1).min(total)
-                            } else {
-                                total
-                            },
+                            seen: self.seen(at, valid),
+                            sink: sinks.map(|sinks| sinks.get(head)),
                             keep_nan: self.masked_rows_are_nan,
                             shown,
                         });
@@ -553,8 +628,10 @@ struct Line<'a, W> {
     cap: Option<W>,
     /// What is added, or says what may be seen.
     mask: Option<(Row<'a, W>, bool)>,
-    /// How many keys may be seen.
-    seen: usize,
+    /// Which keys may be seen.
+    seen: std::ops::Range<usize>,
+    /// A further score, of no key.
+    sink: Option<W>,
     keep_nan: bool,
     /// Which of the steps is an output, and which one.
     shown: Option<(i64, RowMut<'a, W>)>,
@@ -579,17 +656,20 @@ impl<W: Working> Work for Line<'_, W> {
         }
         show(1);
         match self.mask {
-            Some((mask, false)) => line.update(mask, |x, own| x + own),
-            Some((mask, true)) => {
-                line.update(mask, |x, own| if own == W::zero() { minus } else { x })
-            }
+            Some((mask, false)) => line.slice(0, mask.len()).update(mask, |x, own| x + own),
+            Some((mask, true)) => line
+                .slice(0, mask.len())
+                .update(mask, |x, own| if own == W::zero() { minus } else { x }),
             None => {}
         }
-        line.slice(self.seen, line.len() - self.seen).fill(minus);
+        line.slice(0, self.seen.start).fill(minus);
+        line.slice(self.seen.end, line.len() - self.seen.end)
+            .fill(minus);
         show(2);
         let most = line
             .as_row()
             .fold_wide(minus, |most, x| most.most(x), |a, b| a.most(b));
+        let most = self.sink.map_or(most, |sink| most.most(sink));
         if most == minus && !self.keep_nan {
             // Nothing may be seen: the result is 0, not the mean of everything.
             line.fill(W::zero());
@@ -601,6 +681,9 @@ impl<W: Working> Work for Line<'_, W> {
             );
             let add = |a: W, b: W| a + b;
             let sum = line.as_row().fold_wide(W::zero(), add, add);
+            let sum = self
+                .sink
+                .map_or(sum, |sink| sum + (sink - most).exp_at::<FUSED>());
             line.map1(line.as_row(), |x| x / sum);
         }
         show(3);

@@ -1,15 +1,26 @@
 //! The bytes of elements as elements of another type.
 
+use jumar_types::dtype::DataType;
+
+use crate::onnx::{LATEST, encoded};
 use crate::operator::OUTPUT_Y;
 use crate::view::{Layout, View, ViewMut};
 use crate::{
-    Aliasing, AttrDef, AttrKind, Call, InputDef, Kernel, OpError, Operator, TensorType, Types,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InputDef, Kernel, OnnxForm, OnnxNode,
+    OpError, Operator, StorageType, TensorType, Types, ValueRef,
 };
+
+/// Types of whole bytes that models take and return, and that no other operator knows.
+const EIGHT_BITS: Types = Types::of(&[
+    DataType::Float8E4M3Fn,
+    DataType::Float8E5M2,
+    DataType::Float8E8M0,
+]);
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Bitcast",
-    onnx: &[],
-    inputs: &[InputDef::required("x", Types::ALL)],
+    onnx: &[OnnxForm::new("BitCast", 26, LATEST, lower)],
+    inputs: &[InputDef::required("x", Types::ALL.and(EIGHT_BITS))],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::required("type", AttrKind::Type)],
     aliasing: Aliasing::Distinct,
@@ -46,6 +57,52 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         Ok(Box::new(Bytes(bytes)))
     },
 }];
+
+fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
+    let number = node
+        .int("to")?
+        .ok_or_else(|| OpError::invalid("the attribute to is missing"))?;
+    let x = node.input(0)?;
+    let (storage, from) = (StorageType::of_onnx(number), builder.storage(x));
+    let dtype = match storage {
+        Some(storage) => storage.dtype(),
+        None => node
+            .dtype("to")?
+            .ok_or_else(|| OpError::invalid("the attribute to is missing"))?,
+    };
+    let width = |storage: Option<StorageType>, dtype: DataType| match storage {
+        Some(storage) => storage.bits(),
+        None => dtype.bits(),
+    };
+    let (own, wanted) = (width(from, builder.ty(x).dtype), width(storage, dtype));
+    if own != wanted {
+        return Err(OpError::invalid(format!(
+            "elements of {own} bits cannot be read as elements of {wanted} bits"
+        )));
+    }
+    if let Some(storage) = storage.filter(|storage| storage.bits() < 8) {
+        // The code without its sign, and the sign that the other type has.
+        let code = match wanted {
+            2 => StorageType::UInt2,
+            _ => StorageType::UInt4,
+        };
+        if storage.is_integer() {
+            return Ok(vec![encoded(builder, x, storage, true, "up")?]);
+        }
+        let value = match wanted {
+            6 => x,
+            _ => encoded(builder, x, code, true, "up")?,
+        };
+        builder.set_storage(value, storage);
+        return Ok(vec![value]);
+    }
+    let attrs = Attrs::new().with("type", dtype);
+    let value = builder.node("Bitcast", &[Some(x)], attrs)?;
+    if let Some(storage) = storage {
+        builder.set_storage(value, storage);
+    }
+    Ok(vec![value])
+}
 
 struct Bytes(usize);
 

@@ -4,13 +4,13 @@ use jumar_types::dtype::DataType;
 
 use crate::kernels::compute_types::{BLOCK, Carried, Wide, for_carried};
 use crate::kernels::widened::{round_shared, widen_shared};
-use crate::onnx::LATEST;
+use crate::onnx::{LATEST, decoded, encoded};
 use crate::operator::OUTPUT_Y;
 use crate::simd::convert::{LowPrecision, convert};
 use crate::view::{BF16, F16, RowMut};
 use crate::{
     Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm,
-    OnnxNode, OpError, Operator, TensorType, Types, ValueRef,
+    OnnxNode, OpError, Operator, StorageType, TensorType, Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -18,15 +18,12 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     onnx: &[
         OnnxForm::new("Cast", 6, LATEST, lower),
         OnnxForm::new("CastLike", 15, LATEST, |builder, node| {
-            node.ignore("saturate");
-            node.ignore("round_mode");
-            let to = builder.ty(node.input(1)?).dtype;
-            let attrs = Attrs::new().with("dst_type", i64::from(to.acl()));
-            Ok(vec![builder.node(
-                "Cast",
-                &[Some(node.input(0)?)],
-                attrs,
-            )?])
+            let like = node.input(1)?;
+            let to = match builder.storage(like) {
+                Some(storage) => Target::StorageType(storage),
+                None => Target::Full(builder.ty(like).dtype),
+            };
+            Ok(vec![convert_to(builder, node, to)?])
         }),
     ],
     inputs: &[InputDef::required("x", Types::REAL)],
@@ -66,15 +63,39 @@ fn target(cx: &InferCx<'_>) -> Result<DataType, OpError> {
         .ok_or_else(|| OpError::invalid(format!("dst_type {number} is not a data type")))
 }
 
+/// What a conversion leads to.
+enum Target {
+    Full(DataType),
+    StorageType(StorageType),
+}
+
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    // Both only matter for 8-bit floating-point types, which are refused.
-    node.ignore("saturate");
-    node.ignore("round_mode");
-    let to = node
-        .dtype("to")?
+    let number = node
+        .int("to")?
         .ok_or_else(|| OpError::invalid("the attribute to is missing"))?;
-    let attrs = Attrs::new().with("dst_type", i64::from(to.acl()));
-    Ok(vec![builder.node("Cast", node.inputs(), attrs)?])
+    let to = match StorageType::of_onnx(number) {
+        Some(storage) => Target::StorageType(storage),
+        None => Target::Full(node.dtype("to")?.unwrap_or(DataType::String)),
+    };
+    Ok(vec![convert_to(builder, node, to)?])
+}
+
+fn convert_to(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+    to: Target,
+) -> Result<ValueRef, OpError> {
+    // Both matter for floating-point types of 8 bits alone.
+    let saturate = node.bool_or("saturate", true)?;
+    let round_mode = node.str_or("round_mode", "up")?;
+    let x = decoded(builder, node.input(0)?)?;
+    match to {
+        Target::StorageType(storage) => encoded(builder, x, storage, saturate, round_mode),
+        Target::Full(dtype) => {
+            let attrs = Attrs::new().with("dst_type", i64::from(dtype.acl()));
+            builder.node("Cast", &[Some(x)], attrs)
+        }
+    }
 }
 
 /// The way from one type is to float64 or to 64 whole bits, a block at a time, and from there to the other: a kernel for

@@ -7,22 +7,25 @@ use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel_in};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator,
-    PrepareCx, Types, infer,
+    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode,
+    OpError, Operator, PrepareCx, Types, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &cumulative(
         "Cumsum",
         &[OnnxForm::new("CumSum", 11, LATEST, |builder, node| {
-            let attrs = Attrs::new()
-                .with("exclusive", node.bool_or("exclusive", false)?)
-                .with("reverse", node.bool_or("reverse", false)?);
-            Ok(vec![builder.node("Cumsum", node.inputs(), attrs)?])
+            lower(builder, node, "Cumsum")
         })],
         |cx| prepare(cx, false),
     ),
-    &cumulative("Cumprod", &[], |cx| prepare(cx, true)),
+    &cumulative(
+        "Cumprod",
+        &[OnnxForm::new("CumProd", 26, LATEST, |builder, node| {
+            lower(builder, node, "Cumprod")
+        })],
+        |cx| prepare(cx, true),
+    ),
     &Operator {
         inputs: &[
             InputDef::required("x", Types::FLOAT),
@@ -42,6 +45,17 @@ pub(super) static OPERATORS: &[&Operator] = &[
         })
     },
 ];
+
+fn lower(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+    operator: &'static str,
+) -> Result<Vec<ValueRef>, OpError> {
+    let attrs = Attrs::new()
+        .with("exclusive", node.bool_or("exclusive", false)?)
+        .with("reverse", node.bool_or("reverse", false)?);
+    Ok(vec![builder.node(operator, node.inputs(), attrs)?])
+}
 
 const fn cumulative(
     name: &'static str,

@@ -84,6 +84,7 @@ mod leaky_relu;
 mod less;
 mod less_equal;
 mod linear;
+mod linear_attention;
 mod log;
 mod log_softmax;
 mod logical_and;
@@ -157,11 +158,13 @@ mod special;
 mod split;
 mod sqrt;
 mod squeeze;
+mod storage_type;
 mod strided_slice;
 mod sub;
 mod swish;
 mod tan;
 mod tanh;
+mod tensor_scatter;
 mod tfidf_vectorizer;
 mod thresholded_relu;
 mod tile;
@@ -251,6 +254,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     less::OPERATORS,
     less_equal::OPERATORS,
     linear::OPERATORS,
+    linear_attention::OPERATORS,
     log::OPERATORS,
     log_softmax::OPERATORS,
     logical_and::OPERATORS,
@@ -269,6 +273,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     modulus::OPERATORS,
     mul::OPERATORS,
     muls::OPERATORS,
+    storage_type::OPERATORS,
     neg::OPERATORS,
     non_max_suppression::OPERATORS,
     non_zero::OPERATORS,
@@ -330,6 +335,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     tan::OPERATORS,
     tanh::OPERATORS,
     tfidf_vectorizer::OPERATORS,
+    tensor_scatter::OPERATORS,
     thresholded_relu::OPERATORS,
     tile::OPERATORS,
     top_k::OPERATORS,

@@ -5,7 +5,8 @@ use crate::kernels::number::Number;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types,
+    ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -21,7 +22,15 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Elementwise,
         reads_only_shapes: false,
         infer: infer_pair,
-        prepare: |cx| pair(cx, Function { floor: false }),
+        prepare: |cx| {
+            pair(
+                cx,
+                Function {
+                    floor: false,
+                    signed_zero: false,
+                },
+            )
+        },
     },
     &Operator {
         name: "FloorMod",
@@ -31,28 +40,44 @@ pub(super) static OPERATORS: &[&Operator] = &[
             InputDef::required("x2", Types::NUMBER),
         ],
         outputs: OUTPUT_Y,
-        attrs: &[],
+        // Ours: ONNX has a remainder of 0 take the sign of the divisor; elsewhere it keeps that of the dividend.
+        attrs: &[AttrDef::bool("signed_zero", false)],
         aliasing: Aliasing::Elementwise,
         reads_only_shapes: false,
         infer: infer_pair,
-        prepare: |cx| pair(cx, Function { floor: true }),
+        prepare: |cx| {
+            let signed_zero = cx.attrs().bool("signed_zero")?;
+            pair(
+                cx,
+                Function {
+                    floor: true,
+                    signed_zero,
+                },
+            )
+        },
     },
 ];
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     let truncates = node.bool_or("fmod", false)?;
-    if !truncates && builder.ty(node.input(0)?).dtype.is_float() {
+    let is_float = builder.ty(node.input(0)?).dtype.is_float();
+    if !truncates && is_float && node.opset < 28 {
         return Err(OpError::invalid(
-            "fmod = 0 is for integers; floats need fmod = 1",
+            "fmod = 0 is for integers before operator set 28; floats need fmod = 1",
         ));
     }
-    let operator = if truncates { "Mod" } else { "FloorMod" };
-    Ok(vec![builder.node(operator, node.inputs(), Attrs::new())?])
+    let (operator, attrs) = match (truncates, is_float) {
+        (true, _) => ("Mod", Attrs::new()),
+        (false, false) => ("FloorMod", Attrs::new()),
+        (false, true) => ("FloorMod", Attrs::new().with("signed_zero", true)),
+    };
+    Ok(vec![builder.node(operator, node.inputs(), attrs)?])
 }
 
 #[derive(Clone, Copy)]
 struct Function {
     floor: bool,
+    signed_zero: bool,
 }
 
 impl PairFunction for Function {
@@ -62,6 +87,9 @@ impl PairFunction for Function {
     fn apply<T: Number>(&self, a: T, b: T) -> T {
         let rest = a.rem(b);
         let zero = T::default();
+        if self.signed_zero && rest == zero {
+            return if b < zero { zero.neg() } else { zero };
+        }
         if self.floor && rest != zero && (rest < zero) != (b < zero) {
             rest.add(b)
         } else {
@@ -105,5 +133,22 @@ mod tests {
             none(),
             &f32s(&[2], &[1.75, -1.5]),
         );
+    }
+    #[test]
+    fn floors_of_floats_follow_the_special_cases_of_onnx() {
+        let attrs = || none().with("signed_zero", true);
+        let inf = f32::INFINITY;
+        let (x, y) = (
+            f32s(&[6], &[4.0, -4.0, 3.0, -3.0, inf, 1.0]),
+            f32s(&[6], &[-2.0, 2.0, -inf, -inf, 2.0, 0.0]),
+        );
+        let found = run("FloorMod", &[x, y], attrs()).unwrap()[0]
+            .floats()
+            .unwrap();
+        assert!(found[0] == 0.0 && found[0].is_sign_negative());
+        assert!(found[1] == 0.0 && found[1].is_sign_positive());
+        assert_eq!(found[2], f64::NEG_INFINITY);
+        assert_eq!(found[3], -3.0);
+        assert!(found[4].is_nan() && found[5].is_nan());
     }
 }

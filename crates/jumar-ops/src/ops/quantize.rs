@@ -3,11 +3,12 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel};
-use crate::onnx::{LATEST, alike};
+use crate::onnx::{LATEST, alike, attrs_alike, decoded, encoded};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, AttrKind, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef,
-    PrepareCx, TensorType, Types, attr::AttrReader, infer,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError,
+    Operator, OutputDef, PrepareCx, StorageType, TensorType, Types, ValueRef, attr::AttrReader,
+    infer,
 };
 
 const SMALL: Types = Types::of(&[
@@ -17,23 +18,13 @@ const SMALL: Types = Types::of(&[
     DataType::UInt16,
 ]);
 const QUANTISED: Types = SMALL.and(Types::of(&[DataType::Int32]));
+const FLOAT32: Types = Types::of(&[DataType::Float32]);
 const NUMBERS: Types = Types::FLOAT.and(Types::of(&[DataType::Int32]));
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "jumar.QuantizeLinear",
-        onnx: &[OnnxForm::new(
-            "QuantizeLinear",
-            10,
-            LATEST,
-            |builder, node| {
-                // In which type to divide: float32 at least is what happens here in any case. Saturation is a matter of 8-bit
-                // floating-point numbers, which are refused.
-                node.ignore("precision");
-                node.ignore("saturate");
-                alike(builder, node, "jumar.QuantizeLinear")
-            },
-        )],
+        onnx: &[OnnxForm::new("QuantizeLinear", 10, LATEST, lower_quantize)],
         inputs: &[
             InputDef::required("x", NUMBERS),
             InputDef::required("y_scale", NUMBERS),
@@ -48,12 +39,20 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 kind: AttrKind::Int,
                 default: crate::AttrDefault::Int(0),
             },
-            // Ours: 4 where the integers of 8 bits hold 4 bits each, as a file of ONNX states them.
+            // Ours: 4 or 2 where the integers of 8 bits hold as many bits each. -1: the quotient as a float32, for types of few
+            // bits that are not integers.
             AttrDef::int("bits", 0),
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| {
+            if cx.attrs().int("bits")? == -1 {
+                scales_fit(cx)?;
+                return Ok(vec![TensorType {
+                    dtype: DataType::Float32,
+                    shape: cx.input(0)?.shape.clone(),
+                }]);
+            }
             let asked = asked_dtype(cx.attrs())?;
             let zero = if cx.has(2) {
                 Some(cx.input(2)?.dtype)
@@ -80,13 +79,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }])
         },
         prepare: |cx| {
-            let bounds = match (cx.attrs().int("bits")?, cx.output_dtype(0)?) {
-                (0, dtype) => bounds(dtype)?,
-                (4, DataType::UInt8) => (0.0, 15.0),
-                (4, DataType::Int8) => (-8.0, 7.0),
+            let steps = match (cx.attrs().int("bits")?, cx.output_dtype(0)?) {
+                (0, dtype) => bounds(dtype).map(|(low, high)| Steps::Rounded(low, high))?,
+                (4, DataType::UInt8) => Steps::Rounded(0.0, 15.0),
+                (4, DataType::Int8) => Steps::Rounded(-8.0, 7.0),
+                (2, DataType::UInt8) => Steps::Rounded(0.0, 3.0),
+                (2, DataType::Int8) => Steps::Rounded(-2.0, 1.0),
+                (-1, DataType::Float32) => Steps::Quotient,
                 (bits, dtype) => {
                     return Err(OpError::invalid(format!(
-                        "bits is {bits} and the result {dtype}; only integers of 8 bits may hold 4"
+                        "bits is {bits} and the result {dtype}; only integers of 8 bits may hold fewer"
                     )));
                 }
             };
@@ -94,7 +96,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 cx,
                 Linear {
                     blocks: Blocks::new(cx)?,
-                    bounds: Some(bounds),
+                    steps,
                 },
                 &[0, 1, 2],
                 &[0],
@@ -107,12 +109,13 @@ pub(super) static OPERATORS: &[&Operator] = &[
             "DequantizeLinear",
             10,
             LATEST,
-            |builder, node| alike(builder, node, "jumar.DequantizeLinear"),
+            lower_dequantize,
         )],
+        // Ours: float32 is what floating-point types of few bits were converted to.
         inputs: &[
-            InputDef::required("x", QUANTISED),
+            InputDef::required("x", QUANTISED.and(FLOAT32)),
             InputDef::required("x_scale", Types::FLOAT),
-            InputDef::optional("x_zero_point", QUANTISED),
+            InputDef::optional("x_zero_point", QUANTISED.and(FLOAT32)),
         ],
         outputs: OUTPUT_Y,
         attrs: &[
@@ -141,7 +144,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 cx,
                 Linear {
                     blocks: Blocks::new(cx)?,
-                    bounds: None,
+                    steps: Steps::Back,
                 },
                 &[0, 1, 2],
                 &[0],
@@ -180,6 +183,59 @@ pub(super) static OPERATORS: &[&Operator] = &[
         prepare: |cx| generic_kernel(cx, Dynamic, &[0], &[0, 1, 2]),
     },
 ];
+
+fn lower_quantize(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+) -> Result<Vec<ValueRef>, OpError> {
+    // In which type to divide: float32 at least is what happens here in any case.
+    node.ignore("precision");
+    let saturate = node.bool_or("saturate", true)?;
+    let asked = node.int_or("output_dtype", 0)?;
+    let zero = node.optional(2);
+    let storage = match zero {
+        Some(zero) => builder.storage(zero),
+        None => StorageType::of_onnx(asked),
+    };
+    let Some(storage) = storage else {
+        return alike(builder, node, "jumar.QuantizeLinear");
+    };
+    if asked != 0 && asked != storage.onnx() {
+        return Err(OpError::invalid(format!(
+            "output_dtype is {asked}, and the zero point is {}",
+            storage.name()
+        )));
+    }
+    let mut attrs = Attrs::new()
+        .with("axis", node.int_or("axis", 1)?)
+        .with("block_size", node.int_or("block_size", 0)?);
+    if storage.is_integer() {
+        attrs.set("bits", storage.bits() as i64);
+        let number = storage.dtype().onnx().unwrap_or_default();
+        attrs.set("output_dtype", i64::from(number));
+        let value = builder.node("jumar.QuantizeLinear", node.inputs(), attrs)?;
+        builder.set_storage(value, storage);
+        return Ok(vec![value]);
+    }
+    // The zero point of a floating-point type is 0.
+    attrs.set("bits", -1);
+    let quotient = builder.node("jumar.QuantizeLinear", &node.inputs()[..2], attrs)?;
+    Ok(vec![encoded(builder, quotient, storage, saturate, "up")?])
+}
+
+fn lower_dequantize(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+) -> Result<Vec<ValueRef>, OpError> {
+    let attrs = attrs_alike(node, "jumar.DequantizeLinear")?;
+    let mut inputs = node.inputs().to_vec();
+    for index in [0, 2] {
+        if let Some(Some(value)) = inputs.get(index).copied() {
+            inputs[index] = Some(decoded(builder, value)?);
+        }
+    }
+    builder.add_node("jumar.DequantizeLinear", &inputs, attrs, 1)
+}
 
 /// `output_dtype`, which is numbered as ONNX numbers types; 0: not given.
 fn asked_dtype(attrs: AttrReader<'_>) -> Result<Option<DataType>, OpError> {
@@ -310,10 +366,19 @@ impl Blocks {
     }
 }
 
-/// To bounds where there are some, and from there where there are none.
+/// Which way numbers go.
+enum Steps {
+    /// To integers between two bounds.
+    Rounded(f64, f64),
+    /// To the quotient, which is rounded elsewhere.
+    Quotient,
+    /// From integers.
+    Back,
+}
+
 struct Linear {
     blocks: Blocks,
-    bounds: Option<(f64, f64)>,
+    steps: Steps,
 }
 
 impl Algorithm for Linear {
@@ -329,9 +394,10 @@ impl Algorithm for Linear {
         } = self.blocks;
         let apply = |start: usize, count: usize, scale: W, zero: W| {
             let (x, out) = (x.slice(start, count), out.slice(start, count));
-            match self.bounds {
-                None => out.map1(x, |x| (x - zero) * scale),
-                Some((low, high)) => out.map1_each(x, |x| {
+            match self.steps {
+                Steps::Back => out.map1(x, |x| (x - zero) * scale),
+                Steps::Quotient => out.map1(x, |x| x / scale),
+                Steps::Rounded(low, high) => out.map1_each(x, |x| {
                     let value = (x / scale).f64().round_ties_even() + zero.f64();
                     W::of(value.max(low).min(high))
                 }),

@@ -1,18 +1,11 @@
 //! Bitwise shift. The attribute of ONNX's `BitShift` sets the direction.
 
+use jumar_types::dtype::DataType;
+
 use crate::kernels::elementwise::{bits, infer_pair};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, Attrs, InputDef, OnnxForm, OpError, Operator, Types};
-
-const UNSIGNED: Types = Types::of(&[
-    DataType::UInt8,
-    DataType::UInt16,
-    DataType::UInt32,
-    DataType::UInt64,
-]);
-
-use jumar_types::dtype::DataType;
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
@@ -30,32 +23,73 @@ pub(super) static OPERATORS: &[&Operator] = &[
             Ok(vec![builder.node(operator, node.inputs(), Attrs::new())?])
         })],
         inputs: &[
-            InputDef::required("x", UNSIGNED),
-            InputDef::required("y", UNSIGNED),
+            InputDef::required("x", Types::INTEGER),
+            InputDef::required("y", Types::INTEGER),
         ],
         outputs: OUTPUT_Y,
         attrs: &[],
         aliasing: Aliasing::Elementwise,
         reads_only_shapes: false,
         infer: infer_pair,
-        // A distance beyond the type leaves nothing.
-        prepare: |cx| bits(cx, |a, b| if b < 64 { a << b } else { 0 }),
+        // A distance below 0 or beyond the type leaves nothing.
+        prepare: |cx| {
+            let function = match cx.dtype(0)? {
+                DataType::Int8 => left::<8>,
+                DataType::Int16 => left::<16>,
+                DataType::Int32 => left::<32>,
+                _ => left::<64>,
+            };
+            bits(cx, function)
+        },
     },
     &Operator {
         name: "RightShift",
         onnx: &[],
         inputs: &[
-            InputDef::required("x", UNSIGNED),
-            InputDef::required("y", UNSIGNED),
+            InputDef::required("x", Types::INTEGER),
+            InputDef::required("y", Types::INTEGER),
         ],
         outputs: OUTPUT_Y,
         attrs: &[],
         aliasing: Aliasing::Elementwise,
         reads_only_shapes: false,
         infer: infer_pair,
-        prepare: |cx| bits(cx, |a, b| if b < 64 { a >> b } else { 0 }),
+        prepare: |cx| {
+            let function = match cx.dtype(0)? {
+                DataType::Int8 => right::<8>,
+                DataType::Int16 => right::<16>,
+                DataType::Int32 => right::<32>,
+                DataType::Int64 => right::<64>,
+                _ => |a, b| if b < 64 { a >> b } else { 0 },
+            };
+            bits(cx, function)
+        },
     },
 ];
+
+/// Shifts the bits of an integer of a width to the left.
+fn left<const BITS: u32>(a: u64, b: u64) -> u64 {
+    if extended::<BITS>(b) >= 0 && b < u64::from(BITS) {
+        a << b
+    } else {
+        0
+    }
+}
+
+/// Shifts the bits of a signed integer of a width to the right, with copies of its sign. Any other distance leaves the sign alone.
+fn right<const BITS: u32>(a: u64, b: u64) -> u64 {
+    let distance = if extended::<BITS>(b) >= 0 {
+        b.min(63)
+    } else {
+        63
+    };
+    (extended::<BITS>(a) >> distance).cast_unsigned()
+}
+
+/// The lowest bits as a signed number.
+fn extended<const BITS: u32>(bits: u64) -> i64 {
+    (bits << (64 - BITS)).cast_signed() >> (64 - BITS)
+}
 
 #[cfg(test)]
 mod tests {
@@ -75,9 +109,35 @@ mod tests {
         check("RightShift", &[x, y], none(), &bytes(&[0, 0, 0, 7]));
         refuse(
             "LeftShift",
-            &[i64s(&[1], &[1]), i64s(&[1], &[1])],
+            &[f32s(&[1], &[1.0]), f32s(&[1], &[1.0])],
             none(),
             "it can be",
         );
+    }
+
+    #[test]
+    fn signed_integers_shift_copies_of_their_sign() {
+        let (values, distances) = ([-128, 127, -1, 5, -5, 1], [1, 1, 9, -1, -1, 8]);
+        let left = [0, -2, 0, 0, 0, 0];
+        let right = [-64, 63, -1, 0, -1, 0];
+        for dtype in [DataType::Int8, DataType::Int16, DataType::Int64] {
+            let typed = |values: &[i64]| cast(&i64s(&[values.len()], values), dtype);
+            let inputs = [typed(&values), typed(&distances)];
+            check(
+                "RightShift",
+                &inputs,
+                none(),
+                &typed(&match dtype {
+                    DataType::Int8 => right,
+                    _ => [-64, 63, -1, 0, -1, 0],
+                }),
+            );
+            if dtype == DataType::Int8 {
+                check("LeftShift", &inputs, none(), &typed(&left));
+            } else {
+                let wide = [-256, 254, -512, 0, 0, 256];
+                check("LeftShift", &inputs, none(), &typed(&wide));
+            }
+        }
     }
 }

@@ -17,6 +17,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             .ok_or_else(|| OpError::invalid("the attribute blocksize is missing"))?;
         let attrs = Attrs::new()
             .with("block_size", size)
+            .with("mode", node.str_or("mode", "DCR")?)
             .with("data_format", "NCHW");
         Ok(vec![builder.node("SpaceToDepth", node.inputs(), attrs)?])
     })],
@@ -24,12 +25,20 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::required("block_size", AttrKind::Int),
+        // Ours: ONNX can have a channel's pixels lie side by side.
+        AttrDef::str("mode", "DCR"),
         AttrDef::str("data_format", "NHWC"),
     ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
         let (input, block) = (cx.input(0)?, block_of(cx)?);
+        if !["DCR", "CRD"].contains(&cx.attrs().str("mode")?) {
+            return Err(OpError::invalid(format!(
+                "the mode is {:?}; it can be DCR and CRD",
+                cx.attrs().str("mode")?
+            )));
+        }
         let Some(rank) = input.rank() else {
             return Ok(vec![TensorType::new(input.dtype, [UNKNOWN; 4])]);
         };
@@ -65,13 +74,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         };
         let block = block_of(cx.infer())? as usize;
         let plane = height * width;
-        let strides =
+        let mut dims = [batch, block, block, channels, height / block, width / block];
+        let mut strides =
             [channels * plane, width, 1, plane, block * width, block].map(|stride| stride as isize);
-        pick_as(
-            cx,
-            &[batch, block, block, channels, height / block, width / block],
-            &strides,
-        )
+        if cx.attrs().str("mode")? == "CRD" {
+            dims[1..4].rotate_right(1);
+            strides[1..4].rotate_right(1);
+        }
+        pick_as(cx, &dims, &strides)
     },
 }];
 
@@ -85,6 +95,8 @@ mod tests {
         let attrs = || none().with("block_size", 2).with("data_format", "NCHW");
         let wanted = f32s(&[1, 8, 1, 1], &[0.0, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]);
         check("SpaceToDepth", &[x()], attrs(), &wanted);
+        let wanted = f32s(&[1, 8, 1, 1], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        check("SpaceToDepth", &[x()], attrs().with("mode", "CRD"), &wanted);
         refuse(
             "SpaceToDepth",
             &[f32s(&[1, 1, 1, 2], &[0.0; 2])],

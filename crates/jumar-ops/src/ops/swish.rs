@@ -2,12 +2,38 @@
 
 use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, InputDef, Operator, Types};
+use crate::{
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types,
+    ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Swish",
-    onnx: &[],
+    onnx: &[
+        OnnxForm::new("Swish", 24, LATEST, |builder, node| {
+            Ok(vec![lower(builder, node)?])
+        }),
+        OnnxForm::new("SwiGLU", 28, LATEST, |builder, node| {
+            let (gate, value) = (node.input(0)?, node.input(1)?);
+            if let (Some(a), Some(b)) = (builder.ty(gate).dims(), builder.ty(value).dims())
+                && a != b
+            {
+                return Err(OpError::invalid(format!(
+                    "its inputs are {} and {}; they have to have one shape",
+                    builder.ty(gate),
+                    builder.ty(value)
+                )));
+            }
+            let gate = lower(builder, node)?;
+            Ok(vec![builder.node(
+                "Mul",
+                &[Some(gate), Some(value)],
+                Attrs::new(),
+            )?])
+        }),
+    ],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::float("scale", 1.0)],
@@ -23,6 +49,12 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         )
     },
 }];
+
+/// The first input through the function, with the attribute alpha.
+fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<ValueRef, OpError> {
+    let attrs = Attrs::new().with("scale", node.float_or("alpha", 1.0)?);
+    builder.node("Swish", &[Some(node.input(0)?)], attrs)
+}
 
 #[derive(Clone, Copy)]
 struct Function {
