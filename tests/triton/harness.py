@@ -1,5 +1,5 @@
 """Compiles kernels as Triton does, and launches them by the runtime's functions: without PyTorch's adapter, and without a C++ compiler
-for each signature. `test_scripts.py` runs unmodified scripts."""
+for each signature. `examples/triton/softmax.py` is a script as it is."""
 
 import ctypes
 import inspect
