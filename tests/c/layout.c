@@ -3413,6 +3413,16 @@ SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_DTOH, 3LL);
 SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_DTOD, 4LL);
 SAME((long long)MSPTI_ACTIVITY_MEMCPY_KIND_DEFAULT, 5LL);
 SAME(sizeof(msptiActivityMemcpyKind), 4u);
+SAME((long long)RT_MEMCPY_HOST_TO_HOST, 0LL);
+SAME((long long)RT_MEMCPY_HOST_TO_DEVICE, 1LL);
+SAME((long long)RT_MEMCPY_DEVICE_TO_HOST, 2LL);
+SAME((long long)RT_MEMCPY_DEVICE_TO_DEVICE, 3LL);
+SAME(sizeof(rtMemcpyKind_t), 4u);
+SAME((long long)RT_LIMIT_TYPE_LOW_POWER_TIMEOUT, 0LL);
+SAME((long long)RT_LIMIT_TYPE_SIMT_WARP_STACK_SIZE, 1LL);
+SAME((long long)RT_LIMIT_TYPE_SIMT_DVG_WARP_STACK_SIZE, 2LL);
+SAME((long long)RT_LIMIT_TYPE_STACK_SIZE, 3LL);
+SAME(sizeof(rtLimitType_t), 4u);
 SAME(sizeof(aclrtStream), sizeof(void *));
 SAME(sizeof(aclmdlRITask), sizeof(void *));
 SAME(sizeof(aclrtEvent), sizeof(void *));
@@ -4310,6 +4320,12 @@ SAME((unsigned long long)(HI_ERR_VENC_BUSY), 18446744072099495954ULL);
 SAME((unsigned long long)(HI_ERR_VENC_SIZE_NOT_ENOUGH), 18446744072099495955ULL);
 SAME((unsigned long long)(HI_ERR_VENC_TIMEOUT), 18446744072099495956ULL);
 SAME((unsigned long long)(HI_ERR_VENC_SYS_ERROR), 18446744072099495957ULL);
+SAME((unsigned long long)(RT_ERROR_NONE), 0ULL);
+SAME((unsigned long long)(RT_DEV_BINARY_MAGIC_ELF), 1129660997ULL);
+SAME((unsigned long long)(RT_DEV_BINARY_MAGIC_ELF_AIVEC), 1094799942ULL);
+SAME((unsigned long long)(RT_DEV_BINARY_MAGIC_ELF_AICUBE), 1095320387ULL);
+SAME((unsigned long long)(RT_MEMORY_HBM), 2ULL);
+SAME((unsigned long long)(RT_MEMORY_HOST), 129ULL);
 
 /* The address of every function: what a header declares can be linked. */
 typedef void (*any_function)(void);
@@ -5256,6 +5272,17 @@ const any_function all_functions[] = {
     (any_function)rtGetC2cCtrlAddr,
     (any_function)mmGetTid,
     (any_function)rtLaunch,
+    (any_function)rtSetDevice,
+    (any_function)rtGetSocVersion,
+    (any_function)rtGetAiCoreCount,
+    (any_function)rtStreamCreate,
+    (any_function)rtStreamDestroy,
+    (any_function)rtStreamSynchronize,
+    (any_function)rtFree,
+    (any_function)rtMallocHost,
+    (any_function)rtFreeHost,
+    (any_function)rtMemcpy,
+    (any_function)rtDeviceSetLimit,
     (any_function)aclopSetModelDir,
     (any_function)aclopLoad,
     (any_function)aclopCreateAttr,
@@ -5441,7 +5468,7 @@ const any_function all_functions[] = {
 
 /* Reads the constants, so that C sees their values too. */
 int main(void) {
-    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1122u) return 1;
+    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1133u) return 1;
     for (unsigned i = 0; i < sizeof(all_functions) / sizeof(all_functions[0]); ++i)
         if (all_functions[i] == 0) return 1;
     if ((long long)ACL_ERROR_NONE != 0LL) return 1;

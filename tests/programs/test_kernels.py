@@ -46,6 +46,14 @@ def test_launches(workers, binary, tmp_path):
     assert run(program, binary, env=environment(JUMAR_WORKERS=workers)).stdout == "ok\n"
 
 
+def test_kernels_that_a_launcher_registers(binary, tmp_path):
+    old = tmp_path / "old.c"
+    old.write_text('__attribute__((used)) static const char compiled_by[] = "jumar-triton-kernel:0.0.0/0";\nvoid kernel(void) {}\n')
+    old = compile_c(old, tmp_path / "old.so", "-shared", "-fPIC")
+    program = compile_c(HERE / "kernels/registered.c", tmp_path / "registered", *link("-lpthread"))
+    assert run(program, binary, old).stdout == "ok\n"
+
+
 def test_kernels_and_variables_of_the_program_itself(tmp_path):
     program = compile_c(HERE / "kernels/symbols.c", tmp_path / "symbols", *link("-rdynamic"))
     assert run(program).stdout == "ok\n"

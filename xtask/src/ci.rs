@@ -19,6 +19,7 @@ mod races;
 mod serving;
 mod steps;
 mod summary;
+mod triton;
 mod variants;
 
 use std::fs;

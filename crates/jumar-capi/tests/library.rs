@@ -123,7 +123,7 @@ fn it_exports_the_api_and_nothing_else() -> Outcome {
         }
     }
     let mut wanted = api()?;
-    assert_eq!(wanted.len(), 1122);
+    assert_eq!(wanted.len(), 1133);
     let operators = operators()?;
     assert_eq!(operators.len(), 2 * 1094 + 2 + 7);
     wanted.extend(operators);

@@ -20,6 +20,7 @@ mod report;
 mod run;
 mod torch;
 mod tree;
+mod triton;
 mod vars;
 
 use std::ffi::OsString;
@@ -93,9 +94,12 @@ enum Command {
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called_as = arguments.next().unwrap_or_default();
+    let name = Path::new(&called_as).file_name().unwrap_or_default();
+    if name == triton::NAME {
+        return triton::main(arguments.collect());
+    }
     // Commands show and compare model files.
     jumar::offline::lowering::provide_operators();
-    let name = Path::new(&called_as).file_name().unwrap_or_default();
     if name == "atc" {
         return atc::main(arguments.collect());
     }

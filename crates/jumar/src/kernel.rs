@@ -15,6 +15,10 @@ use crate::context::{self, Context};
 use crate::element::Element;
 use crate::stream::Stream;
 
+/// The text in each binary that this release's compiler for Triton's kernels makes: Triton's cache outlives an installation, and a binary
+/// of another release is refused. The number behind the release changes with what a binary and its launch agree on.
+pub const TRITON_KERNELS: &str = concat!("jumar-triton-kernel:", env!("CARGO_PKG_VERSION"), "/1");
+
 /// A shared object with kernels, compiled with `jumar/kernel.h`. A clone refers to the same one.
 ///
 /// ```no_run

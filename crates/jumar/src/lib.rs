@@ -62,7 +62,7 @@ pub use jumar_core::{Chip, Limits, Profile};
 pub use jumar_diag::{output_file, record_file};
 pub use jumar_types::dtype::DataType;
 pub use jumar_types::{Error, ErrorKind, Result};
-pub use kernel::{Kernel, KernelArg, KernelModule, LaunchConfig};
+pub use kernel::{Kernel, KernelArg, KernelModule, LaunchConfig, TRITON_KERNELS};
 pub use model::{Model, Operand, Outputs, TensorInfo};
 pub use pending::Pending;
 pub use runtime::Runtime;

@@ -45,22 +45,48 @@ pub fn ensure_torch(log: &Path) -> Result<PathBuf> {
 /// # Errors
 /// As [`ensure`].
 pub fn ensure_vllm(log: &Path) -> Result<PathBuf> {
-    const PACKAGES: &str = "examples/vllm/packages.txt";
-    let python = make("target/venv-vllm", "examples/vllm/requirements.txt", log)?;
-    let list = crate::root().join(PACKAGES);
-    let wanted = fs::read_to_string(&list).with_context(|| PACKAGES.to_owned())?;
-    let mark = crate::root().join("target/venv-vllm/packages.txt");
+    ensure_alone("target/venv-vllm", "examples/vllm", &[], log)
+}
+
+/// Returns the interpreter of an environment that has Triton for Ascend devices, and creates it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_triton(log: &Path) -> Result<PathBuf> {
+    // PyTorch's own Triton lies in the same folder of packages.
+    ensure_alone("target/venv-triton", "examples/triton", &["triton"], log)
+}
+
+/// Makes an environment from an example's `requirements.txt`, and then installs its `packages.txt` without what these require. The
+/// packages `removed` are removed in between.
+fn ensure_alone(folder: &str, example: &str, removed: &[&str], log: &Path) -> Result<PathBuf> {
+    let python = make(folder, &format!("{example}/requirements.txt"), log)?;
+    let list = crate::root().join(example).join("packages.txt");
+    let wanted = fs::read_to_string(&list).with_context(|| list.display().to_string())?;
+    let mark = crate::root().join(folder).join("packages.txt");
     if fs::read_to_string(&mark).is_ok_and(|made_from| made_from == wanted) {
         return Ok(python);
     }
-    let mut install = Command::new(&python);
+    let pip = || {
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "--quiet", "--no-input"])
+            .arg("--disable-pip-version-check");
+        pip
+    };
+    if !removed.is_empty() {
+        let mut remove = pip();
+        remove.args(["uninstall", "--yes"]).args(removed);
+        progress::run_or_fail("removing packages", &mut remove, log)?;
+    }
+    let mut install = pip();
     install
-        .args(["-m", "pip", "install", "--quiet", "--no-input"])
-        .args(["--disable-pip-version-check", "--only-binary=:all:"])
-        .args(["--no-deps", "-r"])
+        .args(["install", "--only-binary=:all:", "--no-deps", "-r"])
         .arg(&list);
-    progress::run_or_fail("installing vLLM", &mut install, log).with_context(|| {
-        format!("the packages of {PACKAGES} could not be installed; is a package index reachable?")
+    progress::run_or_fail("installing packages", &mut install, log).with_context(|| {
+        format!(
+            "the packages of {} could not be installed; is a package index reachable?",
+            list.display()
+        )
     })?;
     fs::write(&mark, wanted)?;
     Ok(python)

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::{
     Job, Outcome, Part, Step, Uses, bare, calls, deny, levels, long, mindspore, races, serving,
-    variants,
+    triton, variants,
 };
 use crate::{dist, python_env};
 
@@ -333,6 +333,14 @@ pub(super) const ALL: &[Step] = &[
         needs: &["dist"],
         uses: Uses::Machine,
         run: serving::vllm,
+    },
+    Step {
+        name: "triton",
+        what: "Triton's kernels, compiled and launched as triton-ascend does, against PyTorch on the CPU (downloads 5 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        uses: Uses::Machine,
+        run: triton::run,
     },
     Step {
         name: "mindspore",

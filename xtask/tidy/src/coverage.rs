@@ -192,7 +192,8 @@ const OF_AN_EXECUTOR: &[&str] = &[
 const ON_NO_CHIP: &[&str] = &["aclrtGetHardwareSyncAddr"];
 
 /// Functions that take a structure by value, or a function or a structure of a type that the table has no words for; so that
-/// tests/programs/kernels/launches.c, tests/programs/c/adapter_start.c and tests/programs/c/linked_kernels.c show how they work and what they refuse.
+/// tests/programs/kernels/launches.c, tests/programs/kernels/registered.c, tests/programs/c/adapter_start.c and tests/programs/c/linked_kernels.c
+/// show how they work and what they refuse.
 const BY_VALUE: &[&str] = &[
     "aclrtLaunchSIMTKernelWithArgsArray",
     "aclrtLaunchSIMTKernelWithHostArgs",
@@ -202,14 +203,26 @@ const BY_VALUE: &[&str] = &[
     "mmGetTid",
     "rtDevBinaryRegister",
     "rtDevBinaryUnRegister",
+    "rtDeviceSetLimit",
+    "rtFree",
+    "rtFreeHost",
     "rtFunctionRegister",
+    "rtGetAiCoreCount",
+    "rtGetC2cCtrlAddr",
+    "rtGetSocVersion",
     "rtKernelLaunch",
     "rtKernelLaunchWithFlagV2",
     "rtKernelLaunchWithHandle",
     "rtKernelLaunchWithHandleV2",
     "rtMalloc",
+    "rtMallocHost",
+    "rtMemcpy",
     "rtRegStreamStateCallback",
     "rtRegisterAllKernel",
+    "rtSetDevice",
+    "rtStreamCreate",
+    "rtStreamDestroy",
+    "rtStreamSynchronize",
     "rtVectorCoreKernelLaunchWithHandle",
 ];
 

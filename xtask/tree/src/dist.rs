@@ -390,7 +390,14 @@ pub(crate) fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
 
     copy(&built.command, &tree.join("bin/jumar"))?;
     copy_headers(&built.es_headers, &tree.join("include/es"))?;
-    for name in ["atc", "bisheng", "ccec", "asc-c++", "gen_esb"] {
+    for name in [
+        "atc",
+        "bisheng",
+        "ccec",
+        "asc-c++",
+        "gen_esb",
+        "bishengir-compile",
+    ] {
         link(tree, &format!("bin/{name}"), "bin/jumar")?;
     }
     copy_ascendc_headers(source, tree)?;

@@ -1758,6 +1758,52 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (925, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
         (926, ErrorKind::NullPointer) => 176001,
+        // rtDevBinaryRegister
+        (927, ErrorKind::NullPointer) => 107000,
+        // rtRegisterAllKernel
+        (928, ErrorKind::NullPointer) => 107000,
+        // rtDevBinaryUnRegister
+        (929, ErrorKind::NullPointer) => 107000,
+        // rtFunctionRegister
+        (930, ErrorKind::NullPointer) => 107000,
+        // rtKernelLaunch
+        (931, ErrorKind::NullPointer) => 107000,
+        // rtKernelLaunchWithFlagV2
+        (932, ErrorKind::NullPointer) => 107000,
+        // rtKernelLaunchWithHandle
+        (933, ErrorKind::NullPointer) => 107000,
+        // rtKernelLaunchWithHandleV2
+        (934, ErrorKind::NullPointer) => 107000,
+        // rtVectorCoreKernelLaunchWithHandle
+        (935, ErrorKind::NullPointer) => 107000,
+        // rtMalloc
+        (936, ErrorKind::NullPointer) => 107000,
+        // rtRegStreamStateCallback
+        (937, ErrorKind::NullPointer) => 107000,
+        // rtGetC2cCtrlAddr
+        (938, ErrorKind::NullPointer) => 107000,
+        // rtSetDevice
+        (941, ErrorKind::NullPointer) => 107000,
+        // rtGetSocVersion
+        (942, ErrorKind::NullPointer) => 107000,
+        // rtGetAiCoreCount
+        (943, ErrorKind::NullPointer) => 107000,
+        // rtStreamCreate
+        (944, ErrorKind::NullPointer) => 107000,
+        // rtStreamDestroy
+        (945, ErrorKind::NullPointer) => 107000,
+        // rtStreamSynchronize
+        (946, ErrorKind::NullPointer) => 107000,
+        // rtFree
+        (947, ErrorKind::NullPointer) => 107000,
+        // rtMallocHost
+        (948, ErrorKind::NullPointer) => 107000,
+        // rtFreeHost
+        (949, ErrorKind::NullPointer) => 107000,
+        // rtMemcpy
+        (950, ErrorKind::NullPointer) => 107000,
+        // rtDeviceSetLimit
+        (951, ErrorKind::NullPointer) => 107000,
         (
             458 | 459 | 460 | 461 | 462 | 463 | 464 | 465 | 466 | 467 | 468 | 469 | 470 | 471 | 472
             | 473 | 474 | 475 | 476 | 477 | 478 | 479 | 480 | 481 | 482 | 483 | 484 | 485 | 486

@@ -2092,6 +2092,22 @@ pub const MSPTI_ACTIVITY_MEMCPY_KIND_DTOH: u32 = 3;
 pub const MSPTI_ACTIVITY_MEMCPY_KIND_DTOD: u32 = 4;
 /// Value of `msptiActivityMemcpyKind`.
 pub const MSPTI_ACTIVITY_MEMCPY_KIND_DEFAULT: u32 = 5;
+/// Value of `rtMemcpyKind_t`.
+pub const RT_MEMCPY_HOST_TO_HOST: u32 = 0;
+/// Value of `rtMemcpyKind_t`.
+pub const RT_MEMCPY_HOST_TO_DEVICE: u32 = 1;
+/// Value of `rtMemcpyKind_t`.
+pub const RT_MEMCPY_DEVICE_TO_HOST: u32 = 2;
+/// Value of `rtMemcpyKind_t`.
+pub const RT_MEMCPY_DEVICE_TO_DEVICE: u32 = 3;
+/// Value of `rtLimitType_t`.
+pub const RT_LIMIT_TYPE_LOW_POWER_TIMEOUT: u32 = 0;
+/// Value of `rtLimitType_t`.
+pub const RT_LIMIT_TYPE_SIMT_WARP_STACK_SIZE: u32 = 1;
+/// Value of `rtLimitType_t`.
+pub const RT_LIMIT_TYPE_SIMT_DVG_WARP_STACK_SIZE: u32 = 2;
+/// Value of `rtLimitType_t`.
+pub const RT_LIMIT_TYPE_STACK_SIZE: u32 = 3;
 
 /// Returns the name of a value of an enumeration.
 pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
@@ -3139,6 +3155,14 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("msptiActivityMemcpyKind", 3) => "MSPTI_ACTIVITY_MEMCPY_KIND_DTOH",
         ("msptiActivityMemcpyKind", 4) => "MSPTI_ACTIVITY_MEMCPY_KIND_DTOD",
         ("msptiActivityMemcpyKind", 5) => "MSPTI_ACTIVITY_MEMCPY_KIND_DEFAULT",
+        ("rtMemcpyKind_t", 0) => "RT_MEMCPY_HOST_TO_HOST",
+        ("rtMemcpyKind_t", 1) => "RT_MEMCPY_HOST_TO_DEVICE",
+        ("rtMemcpyKind_t", 2) => "RT_MEMCPY_DEVICE_TO_HOST",
+        ("rtMemcpyKind_t", 3) => "RT_MEMCPY_DEVICE_TO_DEVICE",
+        ("rtLimitType_t", 0) => "RT_LIMIT_TYPE_LOW_POWER_TIMEOUT",
+        ("rtLimitType_t", 1) => "RT_LIMIT_TYPE_SIMT_WARP_STACK_SIZE",
+        ("rtLimitType_t", 2) => "RT_LIMIT_TYPE_SIMT_DVG_WARP_STACK_SIZE",
+        ("rtLimitType_t", 3) => "RT_LIMIT_TYPE_STACK_SIZE",
         _ => return None,
     })
 }
@@ -3643,3 +3667,15 @@ pub const HI_ERR_VENC_SIZE_NOT_ENOUGH: u64 = 18446744072099495955;
 pub const HI_ERR_VENC_TIMEOUT: u64 = 18446744072099495956;
 /// Macro `HI_ERR_VENC_SYS_ERROR`.
 pub const HI_ERR_VENC_SYS_ERROR: u64 = 18446744072099495957;
+/// Macro `RT_ERROR_NONE`.
+pub const RT_ERROR_NONE: i32 = 0;
+/// Macro `RT_DEV_BINARY_MAGIC_ELF`.
+pub const RT_DEV_BINARY_MAGIC_ELF: u32 = 1129660997;
+/// Macro `RT_DEV_BINARY_MAGIC_ELF_AIVEC`.
+pub const RT_DEV_BINARY_MAGIC_ELF_AIVEC: u32 = 1094799942;
+/// Macro `RT_DEV_BINARY_MAGIC_ELF_AICUBE`.
+pub const RT_DEV_BINARY_MAGIC_ELF_AICUBE: u32 = 1095320387;
+/// Macro `RT_MEMORY_HBM`.
+pub const RT_MEMORY_HBM: u32 = 2;
+/// Macro `RT_MEMORY_HOST`.
+pub const RT_MEMORY_HOST: u32 = 129;

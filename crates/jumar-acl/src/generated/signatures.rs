@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 1122] = [$(
+        pub static ALL: [Signature; 1133] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -963,6 +963,17 @@ signatures! {
     rtGetC2cCtrlAddr(addr, len);
     mmGetTid();
     rtLaunch(stubFunc);
+    rtSetDevice(devId);
+    rtGetSocVersion(ver, maxLen);
+    rtGetAiCoreCount(aiCoreCnt);
+    rtStreamCreate(stm: rtStream_t, priority);
+    rtStreamDestroy(stm: rtStream_t);
+    rtStreamSynchronize(stm: rtStream_t);
+    rtFree(devPtr);
+    rtMallocHost(hostPtr, size, moduleId);
+    rtFreeHost(hostPtr);
+    rtMemcpy(dst, destMax, src, cnt, kind);
+    rtDeviceSetLimit(devId, type, val);
     aclopSetModelDir(modelDir);
     aclopLoad(model, modelSize);
     aclopCreateAttr() -> aclopAttr;

@@ -173,6 +173,8 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("msptiActivityMemoryOperationType", "u32"),
     ("msptiActivityMemoryKind", "u32"),
     ("msptiActivityMemcpyKind", "u32"),
+    ("rtMemcpyKind_t", "u32"),
+    ("rtLimitType_t", "u32"),
     ("aclError", "i32"),
     ("aclFloat16", "u16"),
     ("aclnnStatus", "i32"),
@@ -193,6 +195,7 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("hi_vdec_chn", "i32"),
     ("hi_pngd_chn", "i32"),
     ("hi_venc_chn", "i32"),
+    ("rtMemType_t", "u32"),
 ];
 
 structures! {

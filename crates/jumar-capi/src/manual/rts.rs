@@ -4,9 +4,9 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use jumar_acl::hooks::StreamStateHook;
-use jumar_acl::rts::{self, Kernel};
+use jumar_acl::rts::{self, Kernel, Work};
 
-use crate::acl::{Cx, Raw, Result, calls, types};
+use crate::acl::{Cx, Error, ErrorKind, Raw, Result, calls, types};
 use crate::generated::callbacks;
 use crate::raw;
 
@@ -21,7 +21,16 @@ unsafe fn register(
     let out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
     // SAFETY: the caller's contract.
     let bin = unsafe { raw::input(bin, "bin") }?;
-    out.set(rts::register(cx, bin)?);
+    let code = match bin {
+        Some(bin) => {
+            let length = usize::try_from(bin.length).unwrap_or(usize::MAX);
+            let data = raw::address::<u8>(bin.data).cast_const();
+            // SAFETY: the program guarantees it: null or that many bytes.
+            unsafe { raw::slice::<u8>(data, length, "bin->data") }?
+        }
+        None => None,
+    };
+    out.set(rts::register(cx, bin, code)?);
     Ok(())
 }
 
@@ -69,7 +78,7 @@ pub extern "C" fn rtDevBinaryUnRegister(handle: *mut c_void) -> i32 {
 /// Registers a kernel of a binary.
 ///
 /// # Safety
-/// Called from C: `stubName` is null or a text.
+/// Called from C: `stubName` is null or a text, and so is `devFunc` for a binary for this machine.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn rtFunctionRegister(
@@ -92,14 +101,36 @@ pub unsafe extern "C" fn rtFunctionRegister(
         // SAFETY: the caller's contract.
         let name = unsafe { raw::text(stubName) };
         let symbol = stubFunc.expose_provenance();
-        rts::name(cx, raw::handle(binHandle), symbol, name)
+        let binary = raw::handle(binHandle);
+        let kernel = match rts::is_loaded(cx, binary)? {
+            // SAFETY: the program guarantees it: a kernel of a loaded binary is named by a text.
+            true => unsafe { raw::text(devFunc.cast()) },
+            false => None,
+        };
+        rts::name(cx, binary, symbol, name, kernel)
     })
 }
 
+/// Takes what is launched.
+///
+/// # Safety
+/// `args` is null or has `bytes` bytes, which are copied before the launch returns.
+unsafe fn work(blocks: u32, args: *const c_void, bytes: u32) -> Result<Work> {
+    let arguments = match args.is_null() {
+        true => None,
+        // SAFETY: the caller's contract.
+        false => Some(unsafe { raw::span(args, bytes as usize, "args") }?),
+    };
+    Ok(Work { blocks, arguments })
+}
+
 /// Launches a registered kernel on a stream.
+///
+/// # Safety
+/// Called from C: `args` is null or has `argsSize` bytes.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
-pub extern "C" fn rtKernelLaunch(
+pub unsafe extern "C" fn rtKernelLaunch(
     stubFunc: *const c_void,
     blockDim: u32,
     args: *mut c_void,
@@ -119,7 +150,9 @@ pub extern "C" fn rtKernelLaunch(
             ]
         })?;
         let kernel = Kernel::Symbol(stubFunc.expose_provenance());
-        rts::launch(cx, kernel, raw::handle(stm))
+        // SAFETY: the caller's contract.
+        let work = unsafe { work(blockDim, args, argsSize) }?;
+        rts::launch(cx, kernel, Some(work), raw::handle(stm))
     })
 }
 
@@ -148,7 +181,7 @@ pub extern "C" fn rtKernelLaunchWithFlagV2(
             ]
         })?;
         let kernel = Kernel::Symbol(stubFunc.expose_provenance());
-        rts::launch(cx, kernel, raw::handle(stm))
+        rts::launch(cx, kernel, None, raw::handle(stm))
     })
 }
 
@@ -179,7 +212,7 @@ macro_rules! by_key {
                     ]
                 })?;
                 let kernel = Kernel::Key(raw::handle(hdl), tilingKey);
-                rts::launch(cx, kernel, raw::handle(stm))
+                rts::launch(cx, kernel, None, raw::handle(stm))
             })
         }
     )*};
@@ -252,4 +285,129 @@ pub unsafe extern "C" fn rtRegStreamStateCallback(
         let name = unsafe { raw::text(regName) };
         jumar_acl::stream::aclrtRegStreamStateCallback(cx, name, function)
     })
+}
+
+macro_rules! as_acl {
+    ($($(#[$doc:meta])* $name:ident($($parameter:ident: $kind:ty => $word:expr),*) => $body:expr;)*) => {$(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> i32 {
+            raw::status(&calls::$name, |cx| {
+                raw::trace(cx, || [$(raw::ArgBits::word($word)),*])?;
+                let body: &dyn Fn(&Cx<'_>) -> Result<()> = &$body;
+                body(cx)
+            })
+        }
+    )*};
+}
+
+/// Returns a length as the safe functions take it.
+fn length(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+as_acl! {
+    /// Sets the current device of the calling thread. A current context of that device stays.
+    ///
+    /// # Safety
+    /// Called from C.
+    rtSetDevice(devId: i32 => devId) => |cx| rts::rtSetDevice(cx, devId);
+    /// Returns the name of the device's chip.
+    ///
+    /// # Safety
+    /// Called from C: `ver` is null or has `maxLen` bytes.
+    rtGetSocVersion(ver: *mut c_char => ver, maxLen: u32 => maxLen) => |cx| {
+        // SAFETY: the caller's contract.
+        let out = unsafe { raw::OutArray::<u8>::new(ver.cast(), maxLen as usize, "ver") }?;
+        let name = rts::soc_name(cx)?;
+        if name.as_bytes_with_nul().len() > maxLen as usize {
+            let text = format!("the chip's name needs {} bytes, and ver has {maxLen}", name.as_bytes_with_nul().len());
+            return Err(Error::new(ErrorKind::InvalidValue, text));
+        }
+        out.set(name.as_bytes_with_nul())
+    };
+    /// Returns how many matrix cores a device has.
+    ///
+    /// # Safety
+    /// Called from C: `aiCoreCnt` is null or the address of a variable.
+    rtGetAiCoreCount(aiCoreCnt: *mut u32 => aiCoreCnt) => |cx| {
+        // SAFETY: the caller's contract.
+        let out = unsafe { raw::Out::<u32>::new(aiCoreCnt, "aiCoreCnt") }?;
+        out.set(rts::rtGetAiCoreCount(cx)?);
+        Ok(())
+    };
+    /// Returns the address by which cores synchronise with each other. Kernels here ignore it.
+    ///
+    /// # Safety
+    /// Called from C: each result is null or the address of a variable.
+    rtGetC2cCtrlAddr(addr: *mut u64 => addr, len: *mut u32 => len) => |cx| {
+        // SAFETY: the caller's contract.
+        let out = unsafe { raw::Out::<u64>::new(addr, "addr") }?;
+        // SAFETY: the caller's contract.
+        let bytes = unsafe { raw::Out::<u32>::new(len, "len") }?;
+        let (address, length) = rts::rtGetC2cCtrlAddr(cx);
+        out.set(address);
+        bytes.set(length);
+        Ok(())
+    };
+    /// Creates a stream.
+    ///
+    /// # Safety
+    /// Called from C: `stm` is null or the address of a variable.
+    rtStreamCreate(stm: *mut *mut c_void => stm, priority: i32 => priority) => |cx| {
+        // SAFETY: the caller's contract.
+        let out = unsafe { raw::Out::<Raw>::new(stm.cast(), "stm") }?;
+        let priority = u32::try_from(priority).unwrap_or(0);
+        out.set(jumar_acl::stream::aclrtCreateStreamWithConfig(cx, priority, 0)?);
+        Ok(())
+    };
+    /// Destroys a stream.
+    ///
+    /// # Safety
+    /// Called from C.
+    rtStreamDestroy(stm: *mut c_void => stm) => |cx| jumar_acl::stream::aclrtDestroyStream(cx, raw::handle(stm));
+    /// Waits for a stream.
+    ///
+    /// # Safety
+    /// Called from C.
+    rtStreamSynchronize(stm: *mut c_void => stm) => |cx| jumar_acl::stream::aclrtSynchronizeStream(cx, raw::handle(stm));
+    /// Frees device memory.
+    ///
+    /// # Safety
+    /// Called from C.
+    rtFree(devPtr: *mut c_void => devPtr) => |cx| jumar_acl::memory::aclrtFree(cx, devPtr.expose_provenance());
+    /// Allocates pinned host memory.
+    ///
+    /// # Safety
+    /// Called from C: `hostPtr` is null or the address of a variable.
+    rtMallocHost(hostPtr: *mut *mut c_void => hostPtr, size: u64 => size, moduleId: u16 => u32::from(moduleId)) => |cx| {
+        // SAFETY: the caller's contract.
+        let out = unsafe { raw::Out::<usize>::new(hostPtr.cast(), "hostPtr") }?;
+        out.set(jumar_acl::memory::aclrtMallocHost(cx, length(size))?);
+        Ok(())
+    };
+    /// Frees pinned host memory.
+    ///
+    /// # Safety
+    /// Called from C.
+    rtFreeHost(hostPtr: *mut c_void => hostPtr) => |cx| jumar_acl::memory::aclrtFreeHost(cx, hostPtr.expose_provenance());
+    /// Copies memory and waits until it is done.
+    ///
+    /// # Safety
+    /// Called from C: both are `cnt` bytes long.
+    rtMemcpy(dst: *mut c_void => dst, destMax: u64 => destMax, src: *const c_void => src, cnt: u64 => cnt, kind: u32 => kind) => |cx| {
+        // SAFETY: the caller's contract.
+        let to = unsafe { raw::span(dst, length(cnt), "dst") }?;
+        // SAFETY: the caller's contract.
+        let from = unsafe { raw::span(src, length(cnt), "src") }?;
+        jumar_acl::memcpy::aclrtMemcpy(cx, to, length(destMax), from, length(cnt), kind)
+    };
+    /// Sets a limit of a device. It has no effect.
+    ///
+    /// # Safety
+    /// Called from C.
+    rtDeviceSetLimit(devId: i32 => devId, r#type: u32 => r#type, val: u32 => val) => |cx| {
+        rts::rtDeviceSetLimit(cx, devId)
+    };
 }

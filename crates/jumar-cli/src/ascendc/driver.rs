@@ -23,6 +23,13 @@ pub fn run(name: &str, arguments: Vec<OsString>) -> Result<ExitCode> {
         println!("{}", help(name));
         return Ok(ExitCode::SUCCESS);
     }
+    if options.targets {
+        // Triton takes a driver that knows the processor `hiipu64` for a toolkit of Ascend.
+        println!(
+            "  Registered Targets:\n    hiipu64 - cores of an Ascend processor, whose kernels run on this machine's CPU"
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
     if options.version {
         println!(
             "{name} (Jumar {}): Ascend C with the system's compiler\n{}",
@@ -63,6 +70,7 @@ Files that end in .asc or .cce hold kernels or launches; other sources are compi
   --sanitizer           checks memory and order while kernels run
   --run-mode=cpu        defines the macros by which a source recognises a test on the CPU
   -v                    prints each command
+  -print-targets        prints the processors that code can be for
   --version             prints the version
   -h, --help            prints this text
 

@@ -49,6 +49,8 @@ pub struct Options {
     pub version: bool,
     /// Prints the options and ends.
     pub help: bool,
+    /// Whether the processors are asked for that code can be for.
+    pub targets: bool,
     /// Prints each command.
     pub verbose: bool,
     /// Defines `aclrtlaunch_<kernel>` for each kernel.
@@ -133,6 +135,7 @@ impl Options {
             };
             match text.as_str() {
                 "--version" => options.version = true,
+                "-print-targets" | "--print-targets" => options.targets = true,
                 "--help" | "-help" | "-h" => options.help = true,
                 "-v" => options.verbose = true,
                 "-c" | "-dc" => options.output = Output::Object,
@@ -300,6 +303,7 @@ mod tests {
             assert!(parse(line).unwrap().help, "{line}");
         }
         assert!(parse("--version").unwrap().version);
+        assert!(parse("-print-targets").unwrap().targets);
         assert!(!parse("a.asc -hello").unwrap().help);
     }
 

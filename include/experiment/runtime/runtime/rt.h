@@ -12,16 +12,40 @@
 #include <stdint.h>
 
 #include "acl/acl_base_rt.h"
+#include "toolchain/prof_api.h"
+#include "jumar/prof_records.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+#define RT_ERROR_NONE 0
+#define RT_DEV_BINARY_MAGIC_ELF 0x43554245U
+#define RT_DEV_BINARY_MAGIC_ELF_AIVEC 0x41415246U
+#define RT_DEV_BINARY_MAGIC_ELF_AICUBE 0x41494343U
+#define RT_MEMORY_HBM 0x2U
+#define RT_MEMORY_HOST 0x81U
+
 typedef int32_t rtError_t;
+typedef uint32_t rtMemType_t;
 typedef void *rtStream_t;
 typedef struct rtSmDesc_t rtSmDesc_t;
 typedef struct rtArgsEx_t rtArgsEx_t;
 typedef struct rtTaskCfgInfo_t rtTaskCfgInfo_t;
+
+typedef enum rtMemcpyKind_t {
+    RT_MEMCPY_HOST_TO_HOST = 0,
+    RT_MEMCPY_HOST_TO_DEVICE = 1,
+    RT_MEMCPY_DEVICE_TO_HOST = 2,
+    RT_MEMCPY_DEVICE_TO_DEVICE = 3
+} rtMemcpyKind_t;
+
+typedef enum rtLimitType_t {
+    RT_LIMIT_TYPE_LOW_POWER_TIMEOUT = 0,
+    RT_LIMIT_TYPE_SIMT_WARP_STACK_SIZE = 1,
+    RT_LIMIT_TYPE_SIMT_DVG_WARP_STACK_SIZE = 2,
+    RT_LIMIT_TYPE_STACK_SIZE = 3
+} rtLimitType_t;
 
 typedef struct rtDevBinary_t {
     uint32_t magic;
@@ -68,7 +92,7 @@ ACL_FUNC_VISIBILITY rtError_t rtFunctionRegister(
     void *binHandle, const void *stubFunc, const char *stubName, const void *devFunc, uint32_t funcMode);
 
 /**
- * Launches a registered kernel on a stream. Returns an error, and fails the stream.
+ * Launches a registered kernel on a stream. Code for the cores of a card returns an error, and fails the stream.
  * @param stubFunc [IN]
  * @param blockDim [IN]
  * @param args [IN]
@@ -148,7 +172,7 @@ ACL_FUNC_VISIBILITY rtError_t rtVectorCoreKernelLaunchWithHandle(
  * @param moduleId [IN]
  * @return the value
  */
-ACL_FUNC_VISIBILITY rtError_t rtMalloc(void **devPtr, uint64_t size, uint32_t type, const uint16_t moduleId);
+ACL_FUNC_VISIBILITY rtError_t rtMalloc(void **devPtr, uint64_t size, rtMemType_t type, const uint16_t moduleId);
 
 /**
  * Registers a function that is called when a stream is created or destroyed.
@@ -159,7 +183,7 @@ ACL_FUNC_VISIBILITY rtError_t rtMalloc(void **devPtr, uint64_t size, uint32_t ty
 ACL_FUNC_VISIBILITY rtError_t rtRegStreamStateCallback(const char *regName, rtStreamStateCallback callback);
 
 /**
- * Returns the address by which cores synchronise with each other.
+ * Returns the address by which cores synchronise with each other. Kernels here ignore it.
  * @param addr [IN]
  * @param len [IN]
  * @return the value
@@ -172,6 +196,94 @@ ACL_FUNC_VISIBILITY rtError_t rtGetC2cCtrlAddr(uint64_t *addr, uint32_t *len);
  * @return the value
  */
 ACL_FUNC_VISIBILITY rtError_t rtLaunch(const void *stubFunc);
+
+/**
+ * Sets the current device of the calling thread, as aclrtSetDevice. A current context of that device stays.
+ * @param devId [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtSetDevice(int32_t devId);
+
+/**
+ * Returns the name of the device's chip.
+ * @param ver [IN]
+ * @param maxLen [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtGetSocVersion(char *ver, const uint32_t maxLen);
+
+/**
+ * Returns how many matrix cores a device has.
+ * @param aiCoreCnt [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtGetAiCoreCount(uint32_t *aiCoreCnt);
+
+/**
+ * Creates a stream, as aclrtCreateStream.
+ * @param stm [IN]
+ * @param priority [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtStreamCreate(rtStream_t *stm, int32_t priority);
+
+/**
+ * Destroys a stream, as aclrtDestroyStream.
+ * @param stm [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtStreamDestroy(rtStream_t stm);
+
+/**
+ * Waits for a stream, as aclrtSynchronizeStream.
+ * @param stm [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtStreamSynchronize(rtStream_t stm);
+
+/**
+ * Frees device memory, as aclrtFree.
+ * @param devPtr [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtFree(void *devPtr);
+
+/**
+ * Allocates pinned host memory, as aclrtMallocHost.
+ * @param hostPtr [IN]
+ * @param size [IN]
+ * @param moduleId [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtMallocHost(void **hostPtr, uint64_t size, const uint16_t moduleId);
+
+/**
+ * Frees pinned host memory, as aclrtFreeHost.
+ * @param hostPtr [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtFreeHost(void *hostPtr);
+
+/**
+ * Copies memory and waits until it is done, as aclrtMemcpy.
+ * @param dst [IN]
+ * @param destMax [IN]
+ * @param src [IN]
+ * @param cnt [IN]
+ * @param kind [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtMemcpy(
+    void *dst, uint64_t destMax, const void *src, uint64_t cnt, rtMemcpyKind_t kind);
+
+/**
+ * Sets a limit of a device. It has no effect.
+ * @param devId [IN]
+ * @param type [IN]
+ * @param val [IN]
+ * @return the value
+ */
+ACL_FUNC_VISIBILITY rtError_t rtDeviceSetLimit(int32_t devId, rtLimitType_t type, uint32_t val);
 
 #ifdef __cplusplus
 }
