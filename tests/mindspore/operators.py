@@ -48,6 +48,10 @@ DEVICE_RANDOM = re.compile(r"(ops|mint)\.(rand|normal|uniform|gamma|laplace|bern
 UNFIXED = re.compile(r"random|initializ|\bnn\.|normal|uniform")
 # Examples that show something else than values: the second prints the contents of freed memory.
 OF_NO_VALUES = {"Tensor.delete_"}
+# What a thread of the framework asks for before it subscribes a stream: it stands before the texts of failures.
+POLL = "aclrtProcessReport: no stream is subscribed"
+# The framework allocates more states on a device than its CPU has: a multiple of 8.
+PADDED = {"ops.CTCLossV2", "ops.ctc_loss"}
 GOOD = (RIGHT, DOCUMENTED, SHAPE, RANDOM_VALUES)
 
 
@@ -378,7 +382,7 @@ def worker(device, names, folder, out):
         with open(out + ".log", "rb") as log:
             log.seek(before)
             said = re.findall(r"E[A-Z]\d{4}: (.*)", log.read().decode(errors="replace"))
-        found["said"] = [line for line in dict.fromkeys(said) if "acltdtReceiveTensor" not in line][:5]
+        found["said"] = [line for line in dict.fromkeys(said) if POLL not in line][:5]
         with open(out, "ab") as file:
             pickle.dump(("end", name, found), file)
         # A task that failed is reported by all later calls of its stream: the rest runs in another process.
@@ -503,7 +507,7 @@ def refuser(error, said=()):
 
 
 def sentence(error, said=()):
-    found = list(said) or [line for line in re.findall(r"E[A-Z]\d{4}: ?(.*)", error) if "acltdtReceiveTensor" not in line]
+    found = list(said) or [line for line in re.findall(r"E[A-Z]\d{4}: ?(.*)", error) if POLL not in line]
     text = found[0] if found else next((line for line in error.splitlines() if line.strip()), "")
     return re.sub(r"\s+", " ", text)[:220]
 
@@ -516,7 +520,7 @@ def judge(name, device, cpu):
         return None, device["skipped"]
     by_cpu = "error" not in cpu and "ended" not in cpu and "skipped" not in cpu
     if "error" in device:
-        who = refuser(re.sub(r"E[A-Z]\d{4}: acltdtReceiveTensor[^\[]*", "", device["error"]), device["said"])
+        who = refuser(re.sub(r"E[A-Z]\d{4}: " + POLL + r"[^\[]*", "", device["error"]), device["said"])
         if not by_cpu and who == MINDSPORE:
             return MINDSPORE, "on both devices: " + sentence(device["error"])
         return who, sentence(device["error"], device["said"])
@@ -527,6 +531,8 @@ def judge(name, device, cpu):
         if len(device["values"]) != len(cpu["values"]):
             return DIFFERS, f"{len(device['values'])} tensors, and {len(cpu['values'])} on the CPU"
         for (label, kind, found), (_, wanted_kind, wanted) in zip(device["values"], cpu["values"]):
+            if name in PADDED and found.ndim == wanted.ndim == 3:
+                found = found[..., : wanted.shape[-1]]
             if random:
                 problem = None if found.shape == wanted.shape or "call" not in label else f"shape {found.shape}, not {wanted.shape}"
             elif kind != wanted_kind and difference(wanted.astype("float64"), found.astype("float64")):

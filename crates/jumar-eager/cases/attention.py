@@ -298,7 +298,8 @@ for dtype in [f16, bf16]:
     y, _, _ = attention(q, k, v, 0.25)
     newer = dict(
         pseShiftOptional=Null, attenMaskOptional=Null, actualSeqLengthsOptional=Null, actualSeqLengthsKvOptional=Null, blockTableOptional=Null, sparseMode=0,
-        blockSize=0, numHeads=4, numKeyValueHeads=2, scaleValue=0.25, innerPrecise=0, queryQuantMode=0,
+        blockSize=0, numHeads=4, numKeyValueHeads=2, scaleValue=0.25, innerPrecise=0, queryQuantMode=0, preTokens=65535, nextTokens=65535, antiquantMode=0,
+        keyAntiquantMode=0, valueAntiquantMode=0, softmaxLseFlag=False, softmaxLse=Null,
     )
     given = {**V4, **newer, "query": q, "key": [k], "value": [v], "within": WITHIN[dtype]}
     cases.add("aclnnFusedInferAttentionScoreV4", inputLayout="BNSD_NBSD", attentionOut=Out(y.transpose(0, 1).contiguous().to(dtype)), **given)

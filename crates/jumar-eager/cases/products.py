@@ -216,6 +216,10 @@ for out in [f16, bf16]:
         sums = a.double() @ b.double()
         factor = scales.double() * rows.double()[:, None]
         y = (sums + bias) * factor if bias_type == i32 else sums * factor + (0 if bias is None else bias.double())
-        cases.add("aclnnQuantMatmulWeightNz", x2=blocks(b, 32), transposeX2=False, out=Out(y.to(out)),
-                  **{**common, "x1Scale": rows, "x2Scale": scales, "bias": Null if bias is None else bias, "within": WITHIN[out]})
+        given = dict(
+            x1=a, x1Scale=rows, x2Scale=scales, yScale=Null, x1Offset=Null, x2Offset=Null, yOffset=torch.zeros(0, dtype=out), bias=Null if bias is None else bias,
+            transposeX1=False, groupSize=0, within=WITHIN[out],
+        )
+        cases.add("aclnnQuantMatmulWeightNz", x2=blocks(b, 32), transposeX2=False, out=Out(y.to(out)), **given)
+        cases.add("aclnnQuantMatmulV5", x2=b, transposeX2=False, out=Out(y.to(out)), **given)
 cases.write()

@@ -109,8 +109,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
                 "its attribute group is {groups}, which does not divide the channels of {dims:?}"
             )));
         }
-        let cut = [&[dims[0], groups, channels / groups, -1][..]].concat();
-        let parts = cx.reshape(x, &cut)?;
+        let parts = cx.reshape(x, &[dims[0], groups, channels / groups, -1])?;
         let parts = cx.transpose(parts, &[0, 2, 1, 3])?;
         Ok(vec![cx.reshape(parts, &dims)?])
     }),

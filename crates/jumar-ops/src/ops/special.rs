@@ -519,7 +519,7 @@ mod tests {
 
     #[test]
     fn the_next_number_is_that_of_the_type() {
-        let of = |list: &[f32]| f32s(&[list.len() as i64], list);
+        let of = |list: &[f32]| f32s(&[list.len()], list);
         // NumPy: np.nextafter in float32
         check(
             "NextAfter",
