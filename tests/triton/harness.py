@@ -35,7 +35,10 @@ def compiled(kernel, arguments, constants):
     values = dict(zip(names, arguments))
     signature = {name: signature_of(value) for name, value in values.items()}
     source = ASTSource(kernel, signature, constants)
-    return compile(source, target=GPUTarget("npu", os.environ.get("TRITON_ASCEND_ARCH", "Ascend910B1"), 0)), signature, values
+    target = GPUTarget("npu", os.environ.get("TRITON_ASCEND_ARCH", "Ascend910B1"), 0)
+    # Triton's own launch reads the variable; without it assertions are left out.
+    made = compile(source, target=target, options={"debug": os.environ.get("TRITON_DEBUG") == "1"})
+    return made, signature, values
 
 
 class Library:

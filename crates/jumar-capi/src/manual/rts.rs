@@ -291,7 +291,6 @@ macro_rules! as_acl {
     ($($(#[$doc:meta])* $name:ident($($parameter:ident: $kind:ty => $word:expr),*) => $body:expr;)*) => {$(
         $(#[$doc])*
         #[unsafe(no_mangle)]
-        #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
         pub unsafe extern "C" fn $name($($parameter: $kind),*) -> i32 {
             raw::status(&calls::$name, |cx| {
                 raw::trace(cx, || [$(raw::ArgBits::word($word)),*])?;
@@ -312,17 +311,17 @@ as_acl! {
     ///
     /// # Safety
     /// Called from C.
-    rtSetDevice(devId: i32 => devId) => |cx| rts::rtSetDevice(cx, devId);
+    rtSetDevice(device: i32 => device) => |cx| rts::rtSetDevice(cx, device);
     /// Returns the name of the device's chip.
     ///
     /// # Safety
-    /// Called from C: `ver` is null or has `maxLen` bytes.
-    rtGetSocVersion(ver: *mut c_char => ver, maxLen: u32 => maxLen) => |cx| {
+    /// Called from C: `ver` is null or has `max_len` bytes.
+    rtGetSocVersion(ver: *mut c_char => ver, max_len: u32 => max_len) => |cx| {
         // SAFETY: the caller's contract.
-        let out = unsafe { raw::OutArray::<u8>::new(ver.cast(), maxLen as usize, "ver") }?;
+        let out = unsafe { raw::OutArray::<u8>::new(ver.cast(), max_len as usize, "ver") }?;
         let name = rts::soc_name(cx)?;
-        if name.as_bytes_with_nul().len() > maxLen as usize {
-            let text = format!("the chip's name needs {} bytes, and ver has {maxLen}", name.as_bytes_with_nul().len());
+        if name.as_bytes_with_nul().len() > max_len as usize {
+            let text = format!("the chip's name needs {} bytes, and ver has {max_len}", name.as_bytes_with_nul().len());
             return Err(Error::new(ErrorKind::InvalidValue, text));
         }
         out.set(name.as_bytes_with_nul())
@@ -330,10 +329,10 @@ as_acl! {
     /// Returns how many matrix cores a device has.
     ///
     /// # Safety
-    /// Called from C: `aiCoreCnt` is null or the address of a variable.
-    rtGetAiCoreCount(aiCoreCnt: *mut u32 => aiCoreCnt) => |cx| {
+    /// Called from C: `core_count` is null or the address of a variable.
+    rtGetAiCoreCount(core_count: *mut u32 => core_count) => |cx| {
         // SAFETY: the caller's contract.
-        let out = unsafe { raw::Out::<u32>::new(aiCoreCnt, "aiCoreCnt") }?;
+        let out = unsafe { raw::Out::<u32>::new(core_count, "aiCoreCnt") }?;
         out.set(rts::rtGetAiCoreCount(cx)?);
         Ok(())
     };
@@ -376,14 +375,14 @@ as_acl! {
     ///
     /// # Safety
     /// Called from C.
-    rtFree(devPtr: *mut c_void => devPtr) => |cx| jumar_acl::memory::aclrtFree(cx, devPtr.expose_provenance());
+    rtFree(address: *mut c_void => address) => |cx| jumar_acl::memory::aclrtFree(cx, address.expose_provenance());
     /// Allocates pinned host memory.
     ///
     /// # Safety
-    /// Called from C: `hostPtr` is null or the address of a variable.
-    rtMallocHost(hostPtr: *mut *mut c_void => hostPtr, size: u64 => size, moduleId: u16 => u32::from(moduleId)) => |cx| {
+    /// Called from C: `address` is null or the address of a variable.
+    rtMallocHost(address: *mut *mut c_void => address, size: u64 => size, module_id: u16 => u32::from(module_id)) => |cx| {
         // SAFETY: the caller's contract.
-        let out = unsafe { raw::Out::<usize>::new(hostPtr.cast(), "hostPtr") }?;
+        let out = unsafe { raw::Out::<usize>::new(address.cast(), "hostPtr") }?;
         out.set(jumar_acl::memory::aclrtMallocHost(cx, length(size))?);
         Ok(())
     };
@@ -391,23 +390,23 @@ as_acl! {
     ///
     /// # Safety
     /// Called from C.
-    rtFreeHost(hostPtr: *mut c_void => hostPtr) => |cx| jumar_acl::memory::aclrtFreeHost(cx, hostPtr.expose_provenance());
+    rtFreeHost(address: *mut c_void => address) => |cx| jumar_acl::memory::aclrtFreeHost(cx, address.expose_provenance());
     /// Copies memory and waits until it is done.
     ///
     /// # Safety
     /// Called from C: both are `cnt` bytes long.
-    rtMemcpy(dst: *mut c_void => dst, destMax: u64 => destMax, src: *const c_void => src, cnt: u64 => cnt, kind: u32 => kind) => |cx| {
+    rtMemcpy(dst: *mut c_void => dst, capacity: u64 => capacity, src: *const c_void => src, cnt: u64 => cnt, kind: u32 => kind) => |cx| {
         // SAFETY: the caller's contract.
         let to = unsafe { raw::span(dst, length(cnt), "dst") }?;
         // SAFETY: the caller's contract.
         let from = unsafe { raw::span(src, length(cnt), "src") }?;
-        jumar_acl::memcpy::aclrtMemcpy(cx, to, length(destMax), from, length(cnt), kind)
+        jumar_acl::memcpy::aclrtMemcpy(cx, to, length(capacity), from, length(cnt), kind)
     };
     /// Sets a limit of a device. It has no effect.
     ///
     /// # Safety
     /// Called from C.
-    rtDeviceSetLimit(devId: i32 => devId, r#type: u32 => r#type, val: u32 => val) => |cx| {
-        rts::rtDeviceSetLimit(cx, devId)
+    rtDeviceSetLimit(device: i32 => device, r#type: u32 => r#type, val: u32 => val) => |cx| {
+        rts::rtDeviceSetLimit(cx, device)
     };
 }
