@@ -485,16 +485,16 @@ mod x86 {
             .b
             .wrapping_add(column / PANEL * sizes.panel + inside * VECTOR);
         let rows: [*const f32; ROWS] = std::array::from_fn(|r| a.wrapping_add(r * sizes.lda));
-        let whole = sizes.k / UNROLLED * UNROLLED;
+        let unrolled = sizes.k / UNROLLED * UNROLLED;
         let mut p = 0;
-        while p < whole {
+        while p < unrolled {
             for step in p..p + UNROLLED {
                 // SAFETY: `step < k`.
                 unsafe { multiply_avx2(&mut sums, rows, (b, sizes.panel), step) };
             }
             p += UNROLLED;
         }
-        for p in whole..sizes.k {
+        for p in unrolled..sizes.k {
             // SAFETY: `p < k`.
             unsafe { multiply_avx2(&mut sums, rows, (b, sizes.panel), p) };
         }
