@@ -35,7 +35,7 @@ ALL, SOME, OF = 5, 40, 50
 #: A change that fewer calls could have is left out.
 LEAST, OFTEN = 4, 8
 #: Calls that show on which other arguments a refusal depends, how many have to have a condition, and values of an argument that are told apart.
-ASKED, HELD, DISTINCT = 40, 6, 6
+ASKED, HELD, DISTINCT = 24, 5, 6
 
 
 def array_of(one):
@@ -536,6 +536,8 @@ def features(call, arguments):
 
 def dependent(maker, operator, make):
     """Asks the engine which values and types that occur are refused together with others, and returns the lines of the list by argument."""
+    if not any(optional or kind in (*NUMBERS, "bool", "char*", "aclDataType", "double", "float") for kind, _, _, _, optional in maker.device.prototypes[operator]):
+        return {}
     calls = [call for call in (maker.valid(operator, make, seed) for seed in range(ASKED)) if call is not None]
     seen = collections.defaultdict(set)
     for call in calls:

@@ -398,7 +398,7 @@ def divided_by(call, f=np.trunc, mode=None, types=None):
 
 
 def power(call):
-    a, b, common, own = pair(call, (*WIDE, "int32", "int64", "int16", "int8", "uint8"), "small", False, call.choose(("integer", "integer", "small")), mixed=0)
+    a, b, common, own = pair(call, (*WIDE, "int32", "int64", "int16", "int8", "uint8"), "small", False, call.choose(("integer", "integer", "small")), mixed=0, beyond=False)
     if KIND[common] == 1:
         # A negative exponent of an integer is refused where the first phase sees it, and is not defined elsewhere.
         for name, given in call.given.items():
