@@ -534,6 +534,11 @@ def features(call, arguments):
             yield f"{name} type {array.dtype}"
 
 
+def types_of(call):
+    """The types of the tensors of a call, as a text."""
+    return " ".join(sorted(f"{name}:{array.dtype}" for name, value in call.given.items() if (array := first_array(value)) is not None))
+
+
 def dependent(maker, operator, make):
     """Asks the engine which values and types that occur are refused together with others, and returns the lines of the list by argument."""
     if not any(optional or kind in (*NUMBERS, "bool", "char*", "aclDataType", "double", "float") for kind, _, _, _, optional in maker.device.prototypes[operator]):
@@ -584,7 +589,7 @@ def dependent(maker, operator, make):
 
 def conditions_of(name, found):
     """The conditions, of one argument or of two, under which a change is always refused with one status: those that most calls have."""
-    for size, most in ((1, 3), (2, 2)):
+    for size, most in ((1, 10), (2, 3)):
         counts = collections.defaultdict(collections.Counter)
         for own, code in found:
             for parts in itertools.combinations(sorted(one for one in own if not one.startswith(name + " ")), size):

@@ -43,6 +43,8 @@ CHANGES = 2
 PICKS = 5
 #: Calls that confirm that a change is not refused any more.
 CONFIRMING = 16
+#: Calls with the same types of tensors that all have to show it where most others do not.
+ALIKE = 4
 #: Calls that one process makes before it looks at the clock.
 TURN = 50
 
@@ -103,26 +105,28 @@ class Maker:
             else:
                 continue
             found = self.device.first(call.operator, given)
-            if found != status and self.confirmed(draws.made[0], name, word, status):
+            if found != status and self.confirmed(draws.made[0], name, word, status, call):
                 call.given = given
                 return call, ("accepted" if found == 0 else "status", f"{name}: {word}: the first phase returned {found}, and not {status}")
         return call, problem
 
-    def confirmed(self, row, name, word, status):
+    def confirmed(self, row, name, word, status, call):
         """Reports whether a change is mostly not refused any more: what few calls in a thousand show is a change that fits at times, and not a lost check."""
         _, operator, make = self.rows[row]
-        key = (operator, name, word)
+        own = misfits.types_of(call)
+        key = (operator, name, word, own)
         if key not in self.judged:
-            other = 0
-            seed, answered = 0, 0
-            while answered < CONFIRMING and seed < 16 * CONFIRMING:
-                call = self.valid(operator, make, seed)
-                answer = call and misfits.answer(self, call, name, word)
+            other, alike, seed = [], [], 0
+            while (len(other) < CONFIRMING or " if " in word and len(alike) < ALIKE) and seed < 40 * CONFIRMING:
+                made = self.valid(operator, make, seed)
+                answer = made and misfits.answer(self, made, name, word)
                 if answer:
-                    other += 1 if answer[0] != status else -1
-                    answered += 1
+                    other.append(answer[0] != status)
+                    if misfits.types_of(made) == own:
+                        alike.append(answer[0] != status)
                 seed += 1
-            self.judged[key] = other > 0
+            # Also a check of some types alone may be lost.
+            self.judged[key] = sum(other) * 2 > len(other) or " if " in word and len(alike) >= ALIKE and all(alike)
         return self.judged[key]
 
     def small(self, choices, operator, kind):
