@@ -42,7 +42,7 @@ ORDINARY = re.compile(
     "aclnn(.*DynamicQuant|.*FlatQuant|DequantSwigluQuant|RotateQuant|.*MxQuant|.*BlockQuant|SwiGluQuant|GeluQuant|RmsNormGradQuant|RmsNormQuantV3|InplaceQuantScatter|MoeInitRouting|QuantMatmulDequant|QuantGroupedMatmulDequant|Normal|Dropout|"
     # References that go by differences, by matrices that are solved, or by sums in another order.
     "GroupNormSwishGrad|.*NsaCompress|GridSampler|RingAttention|Svd|TriangularSolve|LinalgQr|ConvTbcBackward|DeformableConv2dBackward|ExpSegsumBackward|RotaryPositionEmbeddingGrad|CtcLossBackward|"
-    "CrossEntropyLossGrad|MoeFinalizeRouting|MoeTokenUnpermute|BatchNormGatherStatsWithCounts|BackgroundReplace|ConvDepthwise2d|ConvTbc|Histc|FFN)")
+    "CrossEntropyLossGrad|MoeFinalizeRouting|MoeTokenUnpermute|BatchNormGatherStatsWithCounts|BackgroundReplace|ConvDepthwise2d|ConvTbc|Histc|FFN|SwigluGroupQuantGrad)")
 
 #: Operators with further tensors in float32 beside those of the type.
 SINGLE = ()
@@ -489,7 +489,7 @@ class Call:
         return values.reshape(shape)
 
     def with_specials(self, values):
-        """Puts NaN, infinities and zeros of either sign in the place of a few elements."""
+        """Replaces a few elements by NaN, infinities and zeros of either sign."""
         self.features.add("infinities, NaN, subnormals")
         made = np.array(values)
         flat = made.reshape(-1)

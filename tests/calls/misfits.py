@@ -34,7 +34,7 @@ NUMBERS = ("int64_t", "uint64_t", "int32_t", "int8_t", "int")
 ALL, SOME, OF = 5, 40, 50
 #: A change that fewer calls could have is left out.
 LEAST, OFTEN = 4, 8
-#: Calls that show on which other arguments a refusal depends, how many have to have a condition, and values of an argument that are told apart.
+#: Calls that show on which other arguments a refusal depends, how many have to have a condition, and different values of an argument that are tried.
 ASKED, HELD, DISTINCT = 24, 5, 6
 
 

@@ -263,7 +263,7 @@ for names, function, row in (
     ("Selu", lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * EX(x)), {}),
     ("Shrink", lambda x, l, b: np.where(x > l, x - b, np.where(x < -l, x + b, x * 0)), dict(special=True, given=dict(lambd=(0.5, 1.0, 0.0, 2.5), bias=(0.0, 0.25, -1.0)))),
     ("Silu", lambda x: x * sigmoid(x), {}),
-    ("Softplus", lambda x, b, t: np.where(x * b > t, x, softplus(b * x) / b), dict(given=dict(beta=(1.0, 2.0, 0.5, 0.125), threshold=(20.0, 4.0, 1.0, 0.0)))),
+    ("Softplus", lambda x, b, t: np.where((x * b).astype(np.float32) > t, x, softplus(b * x) / b), dict(given=dict(beta=(1.0, 2.0, 0.5, 0.125), threshold=(20.0, 4.0, 1.0, 0.0)))),
     ("Softshrink", lambda x, l: np.where(x > l, x - l, np.where(x < -l, x + l, x * 0)), dict(special=True, given=dict(lambd=(0.5, 0.0, 1.0, 2.5)))),
     ("SquaredRelu", lambda x: np.maximum(x, 0) ** 2, {}),
     ("Threshold", lambda x, t, v: np.where(x <= t, v, x), dict(special=True, given=dict(threshold=(0.0, 0.5, -1.0, 3.0, math.inf, -math.inf), value=(1.0, -2.0, 0.0, math.nan, math.inf)))),

@@ -424,7 +424,7 @@ def entropy_grad(call):
     g = small(call, "gradLoss", dtype, (rows,) if kind == "none" else (1,))
     seen = target != ignore
     own = np.where(seen, w[np.where(seen, target, 0)], 0)
-    flow = np.broadcast_to(g, (rows,)) * seen / (own.sum() if kind == "mean" else 1)
+    flow = np.where(seen, np.broadcast_to(g, (rows,)) / (max(own.sum(), 1e-300) if kind == "mean" else 1), 0)
     hot = np.eye(n)[np.where(seen, target, 0)]
     # What each logarithm counts, and the probabilities times the sum of it.
     parts = (1 - smoothing) * own[:, None] * hot + smoothing / n * w[None] * seen[:, None]

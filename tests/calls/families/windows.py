@@ -121,7 +121,7 @@ def max_pool(call, dims, backward=False):
         order = order % 240
     order = (order.reshape(shape) - 100).astype(float)
     if call.chance(25):
-        # A window that has a NaN gives NaN; infinities are the largest and the smallest.
+        # A window that has a NaN produces NaN; infinities are the largest and the smallest.
         call.features.add("infinities, NaN, subnormals")
         for _ in range(call.between(1, 3)):
             order.reshape(-1)[call.below(count)] = call.choose((math.nan, math.inf, -math.inf))
