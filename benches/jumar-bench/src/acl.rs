@@ -82,7 +82,7 @@ pub struct Event(Handle);
 
 /// A captured model, as a stream.
 #[derive(Clone, Copy)]
-pub struct Captured(Handle);
+pub struct CapturedModel(Handle);
 
 /// A context that threads share.
 #[derive(Clone, Copy)]
@@ -134,7 +134,7 @@ impl Acl {
     }
 
     /// Captures what `submit` submits to a stream.
-    pub fn capture(&self, stream: Stream, submit: impl FnOnce()) -> Result<Captured> {
+    pub fn capture(&self, stream: Stream, submit: impl FnOnce()) -> Result<CapturedModel> {
         // SAFETY: a handle and a number; 0 is the global mode.
         check("aclmdlRICaptureBegin", unsafe {
             (self.0.capture_begin)(stream.0, 0)
@@ -145,11 +145,11 @@ impl Acl {
         check("aclmdlRICaptureEnd", unsafe {
             (self.0.capture_end)(stream.0, &mut model)
         })?;
-        Ok(Captured(model))
+        Ok(CapturedModel(model))
     }
 
     /// Queues a captured model.
-    pub fn execute(&self, model: Captured, stream: Stream) {
+    pub fn execute(&self, model: CapturedModel, stream: Stream) {
         // SAFETY: two handles.
         let code = unsafe { (self.0.execute_model)(model.0, stream.0) };
         assert_eq!(code, 0, "aclmdlRIExecuteAsync");

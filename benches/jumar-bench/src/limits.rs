@@ -132,8 +132,11 @@ pub fn raw_copy(to: &mut [u8], from: &[u8]) -> f64 {
 pub fn ring(count: u64) -> f64 {
     const SLOTS: usize = 1024;
     #[repr(align(128))]
-    struct Padded(AtomicU64);
-    let (head, tail) = (Padded(AtomicU64::new(0)), Padded(AtomicU64::new(0)));
+    struct PaddedCounter(AtomicU64);
+    let (head, tail) = (
+        PaddedCounter(AtomicU64::new(0)),
+        PaddedCounter(AtomicU64::new(0)),
+    );
     // Words of their own, so that no unsafe code is needed; the order comes from the two counts.
     let slots: Vec<[AtomicU64; 8]> = (0..SLOTS)
         .map(|_| std::array::from_fn(|_| AtomicU64::new(0)))

@@ -28,24 +28,24 @@ pub type SnapshotHook = Arc<dyn Fn(i32) -> u32 + Send + Sync>;
 /// What the process has registered.
 #[derive(Default)]
 pub struct Hooks {
-    pub(crate) devices: Named<DeviceStateHook>,
-    pub(crate) streams: Named<StreamStateHook>,
-    pub(crate) aborts: Named<AbortHook>,
-    pub(crate) init: Typed<InitHook>,
-    pub(crate) finalize: Typed<FinalizeHook>,
-    pub(crate) snapshot: Typed<SnapshotHook>,
+    pub(crate) devices: NamedFunctions<DeviceStateHook>,
+    pub(crate) streams: NamedFunctions<StreamStateHook>,
+    pub(crate) aborts: NamedFunctions<AbortHook>,
+    pub(crate) init: TypedFunctions<InitHook>,
+    pub(crate) finalize: TypedFunctions<FinalizeHook>,
+    pub(crate) snapshot: TypedFunctions<SnapshotHook>,
 }
 
 /// Functions by a name that the program chose; a name stands for one function.
-pub(crate) struct Named<F>(Mutex<Vec<(CString, F)>>);
+pub(crate) struct NamedFunctions<F>(Mutex<Vec<(CString, F)>>);
 
-impl<F> Default for Named<F> {
+impl<F> Default for NamedFunctions<F> {
     fn default() -> Self {
-        Named(Mutex::new(Vec::new()))
+        NamedFunctions(Mutex::new(Vec::new()))
     }
 }
 
-impl<F: Clone> Named<F> {
+impl<F: Clone> NamedFunctions<F> {
     /// Adds a function; none takes the one of that name away, and a name that is not known is fine then.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl<F: Clone> Named<F> {
 }
 
 /// Functions by a number (a type, a stage) and by themselves.
-pub(crate) struct Typed<F>(Mutex<Vec<Entry<F>>>);
+pub(crate) struct TypedFunctions<F>(Mutex<Vec<Entry<F>>>);
 
 struct Entry<F> {
     /// Counts up from 1.
@@ -96,13 +96,13 @@ struct Entry<F> {
     function: F,
 }
 
-impl<F> Default for Typed<F> {
+impl<F> Default for TypedFunctions<F> {
     fn default() -> Self {
-        Typed(Mutex::new(Vec::new()))
+        TypedFunctions(Mutex::new(Vec::new()))
     }
 }
 
-impl<F: Clone> Typed<F> {
+impl<F: Clone> TypedFunctions<F> {
     /// Adds a function unless `taken` says that an entry (its number, its address) is in the way. Returns whether it did.
     pub(crate) fn add(
         &self,

@@ -8,7 +8,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
 use crate::generated::{enums, types};
-use crate::hooks::{FinalizeHook, InitHook, Typed};
+use crate::hooks::{FinalizeHook, InitHook, TypedFunctions};
 use crate::process::Process;
 use crate::{Cx, configuration, refuse};
 
@@ -189,7 +189,11 @@ fn taken(kind: u32, address: usize) -> impl Fn(u32, usize) -> bool {
     move |other, at| other == kind && (kind != enums::ACL_REG_TYPE_OTHER || at == address)
 }
 
-fn register<F: Clone>(hooks: &Typed<F>, kind: u32, function: Option<(usize, F)>) -> Result<F> {
+fn register<F: Clone>(
+    hooks: &TypedFunctions<F>,
+    kind: u32,
+    function: Option<(usize, F)>,
+) -> Result<F> {
     let (address, function) = function.ok_or_else(|| null("cbFunc"))?;
     if hooks.add(kind, address, function.clone(), taken(kind, address)) {
         return Ok(function);
@@ -200,7 +204,7 @@ fn register<F: Clone>(hooks: &Typed<F>, kind: u32, function: Option<(usize, F)>)
     )
 }
 
-fn unregister<F: Clone>(hooks: &Typed<F>, kind: u32, address: usize) -> Result<()> {
+fn unregister<F: Clone>(hooks: &TypedFunctions<F>, kind: u32, address: usize) -> Result<()> {
     if address == 0 {
         return Err(null("cbFunc"));
     }

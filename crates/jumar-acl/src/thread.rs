@@ -22,7 +22,7 @@ const REMEMBERED: usize = 4;
 pub struct Thread {
     /// The handle of the current context; 0 is none.
     current: Cell<u64>,
-    remembered: RefCell<Remembered>,
+    remembered: RefCell<ThreadCache>,
     pub(crate) lookups: Lookups,
     pub(crate) last_error: Cell<i32>,
     /// The thread's hidden list of kernel arguments; 0 is none.
@@ -47,13 +47,13 @@ pub struct Thread {
     /// The call that the thread is in, for records of activities.
     pub(crate) activities: crate::mspti::OfThread,
     /// The ranges of a profile that the thread has begun.
-    pub(crate) nested: crate::prof::Nested,
+    pub(crate) nested: crate::prof::OpenRanges,
     /// The number by which the thread has asked for callbacks (aclrtProcessReport); 0 if it never has.
     pub(crate) reporter: Cell<u64>,
 }
 
 #[derive(Default)]
-struct Remembered {
+struct ThreadCache {
     epoch: u64,
     context: Option<Arc<Context>>,
     streams: HandleCache<Stream>,
@@ -100,13 +100,13 @@ impl<O> HandleCache<O> {
     }
 }
 
-impl Remembered {
+impl ThreadCache {
     #[inline]
     fn refresh(&mut self, epoch: u64) {
         if self.epoch != epoch {
-            *self = Remembered {
+            *self = ThreadCache {
                 epoch,
-                ..Remembered::default()
+                ..ThreadCache::default()
             };
         }
     }
@@ -337,7 +337,7 @@ impl Thread {
         &self,
         cx: &Cx<'_>,
         handle: Raw,
-        cache: impl Fn(&mut Remembered) -> &mut HandleCache<O>,
+        cache: impl Fn(&mut ThreadCache) -> &mut HandleCache<O>,
         find: impl FnOnce() -> Result<Arc<O>>,
         work: impl FnOnce(&Arc<O>) -> T,
     ) -> Result<T> {

@@ -5,7 +5,7 @@ use jumar_acl::himpi::{self, Batch, Pyramid};
 use jumar_acl::{Cx, Result, enter};
 
 use crate::generated::calls::Player;
-use crate::raw_args::{Cell, Played, RawArgs, Stop, status};
+use crate::raw_args::{CallAnswer, Cell, RawArgs, Stop, status};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -24,7 +24,7 @@ fn batch<T: Cell>(
     w: &RawArgs<'_>,
     call: &'static jumar_acl::Call,
     function: impl FnOnce(&Cx<'_>, i32, &Batch<'_, T>, i32) -> Result<u32>,
-) -> Played {
+) -> CallAnswer {
     // Arrays of a length that the call refuses are not read.
     let number = match w.plain::<u32>(2) as usize {
         number if himpi::check_image_count(number).is_ok() => number,
@@ -58,7 +58,7 @@ fn batch<T: Cell>(
     status(done.map(drop))
 }
 
-fn pyramid(w: &RawArgs<'_>) -> Played {
+fn pyramid(w: &RawArgs<'_>) -> CallAnswer {
     let levels = w.plain::<u32>(3);
     let length = match himpi::check_levels(levels) {
         Ok(()) => levels as usize,

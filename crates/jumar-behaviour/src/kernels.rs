@@ -10,7 +10,7 @@ use jumar_acl::kernel::{self, HostArguments};
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::raw_args::{Cell, Played, RawArgs, Stop, span, status};
+use crate::raw_args::{CallAnswer, Cell, RawArgs, Stop, span, status};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -51,7 +51,7 @@ fn options(w: &RawArgs<'_>, at: usize) -> Result<Options, Stop> {
         .transpose()
 }
 
-fn load_from_file(w: &RawArgs<'_>) -> Played {
+fn load_from_file(w: &RawArgs<'_>) -> CallAnswer {
     let (path, options, out) = (w.text(0), options(w, 1)?, w.out(2)?);
     let given = options.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtBinaryLoadFromFile, |cx| {
@@ -64,7 +64,7 @@ fn load_from_file(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn load_from_data(w: &RawArgs<'_>) -> Played {
+fn load_from_data(w: &RawArgs<'_>) -> CallAnswer {
     let (data, options, out) = (w.slice::<u8>(0, w.plain(1))?, options(w, 2)?, w.out(3)?);
     let given = options.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtBinaryLoadFromData, |cx| {
@@ -85,7 +85,7 @@ fn two(w: &RawArgs<'_>, first: usize) -> Result<[crate::raw_args::VariableAddres
     Ok([w.optional(first), w.optional(first + 1)])
 }
 
-fn get_global(w: &RawArgs<'_>) -> Played {
+fn get_global(w: &RawArgs<'_>) -> CallAnswer {
     let (name, [address, bytes]) = (w.text(1), two(w, 2)?);
     status(enter(&calls::aclrtBinaryGetGlobal, |cx| {
         let found = kernel::aclrtBinaryGetGlobal(cx, w.plain(0), name.as_deref())?;
@@ -95,7 +95,7 @@ fn get_global(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn parameter(w: &RawArgs<'_>) -> Played {
+fn parameter(w: &RawArgs<'_>) -> CallAnswer {
     let [offset, bytes] = two(w, 2)?;
     status(enter(&calls::aclrtFunctionGetParamInfo, |cx| {
         let found = kernel::aclrtFunctionGetParamInfo(cx, w.plain(0), w.plain(1))?;
@@ -112,33 +112,33 @@ fn callback(word: u64) -> Option<ExceptionCallback> {
     })
 }
 
-fn set_callback(w: &RawArgs<'_>) -> Played {
+fn set_callback(w: &RawArgs<'_>) -> CallAnswer {
     let function = callback(w.plain(1));
     status(enter(&calls::aclrtBinarySetExceptionCallback, |cx| {
         kernel::aclrtBinarySetExceptionCallback(cx, w.plain(0), function)
     }))
 }
 
-fn register(w: &RawArgs<'_>) -> Played {
+fn register(w: &RawArgs<'_>) -> CallAnswer {
     let function = callback(w.plain(0));
     status(enter(&calls::aclrtExceptionInfoCallbackRegister, |cx| {
         jumar_acl::error::aclrtExceptionInfoCallbackRegister(cx, w.plain(0), function)
     }))
 }
 
-fn unregister(w: &RawArgs<'_>) -> Played {
+fn unregister(w: &RawArgs<'_>) -> CallAnswer {
     status(enter(&calls::aclrtExceptionInfoCallbackUnregister, |cx| {
         jumar_acl::error::aclrtExceptionInfoCallbackUnregister(cx, w.plain(0))
     }))
 }
 
-fn process_host_function(w: &RawArgs<'_>) -> Played {
+fn process_host_function(w: &RawArgs<'_>) -> CallAnswer {
     status(enter(&calls::aclrtProcessHostFunc, |cx| {
         jumar_acl::callback::aclrtProcessHostFunc(cx, raw::this_thread(), w.plain(0))
     }))
 }
 
-fn launch_v2(w: &RawArgs<'_>) -> Played {
+fn launch_v2(w: &RawArgs<'_>) -> CallAnswer {
     let (arguments, attributes) = (w.span(2, w.plain(3))?, attributes(w, 4)?);
     let given = attributes.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtLaunchKernelV2, |cx| {
@@ -146,7 +146,7 @@ fn launch_v2(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn launch_with_config(w: &RawArgs<'_>) -> Played {
+fn launch_with_config(w: &RawArgs<'_>) -> CallAnswer {
     let attributes = attributes(w, 3)?;
     let given = attributes.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtLaunchKernelWithConfig, |cx| {
@@ -163,7 +163,7 @@ fn launch_with_config(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn launch_with_host_args(w: &RawArgs<'_>) -> Played {
+fn launch_with_host_args(w: &RawArgs<'_>) -> CallAnswer {
     let attributes = attributes(w, 3)?;
     let given = attributes.as_ref().map(Option::as_deref);
     let arguments = match w.plain::<usize>(4) {
@@ -183,7 +183,7 @@ fn launch_with_host_args(w: &RawArgs<'_>) -> Played {
 }
 
 /// The values are put where the kernel wants them before the launch, as a Rust program would do it.
-fn launch_with_array(w: &RawArgs<'_>) -> Played {
+fn launch_with_array(w: &RawArgs<'_>) -> CallAnswer {
     let attributes = attributes(w, 3)?;
     let given = attributes.as_ref().map(Option::as_deref);
     let array = w.plain::<usize>(4);
@@ -201,7 +201,7 @@ fn launch_with_array(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn compiled_binary(w: &RawArgs<'_>) -> Played {
+fn compiled_binary(w: &RawArgs<'_>) -> CallAnswer {
     let to = w.plain::<usize>(1);
     status(enter(&calls::aclrtcGetBinData, |cx| {
         raw::write(to, &jumar_acl::rtc::binary(cx, w.plain(0))?);
@@ -209,7 +209,7 @@ fn compiled_binary(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn compile_log(w: &RawArgs<'_>) -> Played {
+fn compile_log(w: &RawArgs<'_>) -> CallAnswer {
     let to = w.plain::<usize>(1);
     status(enter(&calls::aclrtcGetCompileLog, |cx| {
         raw::write(to, &jumar_acl::rtc::log(cx, w.plain(0))?);

@@ -18,7 +18,7 @@ use jumar_acl::{Raw, allocator, capture, himpi, memory};
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::raw_args::{Played, RawArgs, Stop, span, status, value};
+use crate::raw_args::{CallAnswer, RawArgs, Stop, span, status, value};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -210,7 +210,7 @@ fn answering(word: u64, failure: i32) -> Option<(usize, i32)> {
     ))
 }
 
-fn dump_callback(w: &RawArgs<'_>) -> Played {
+fn dump_callback(w: &RawArgs<'_>) -> CallAnswer {
     let function = answering(w.plain(0), 0).map(|_| {
         let taken: DumpCallback = Arc::new(|_, bytes, _| {
             callbacks::record_value(bytes.len() as u64);
@@ -223,7 +223,7 @@ fn dump_callback(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn range_with_attributes(w: &RawArgs<'_>) -> Played {
+fn range_with_attributes(w: &RawArgs<'_>) -> CallAnswer {
     let attributes = match w.slice::<u64>(0, 2)? {
         None => None,
         Some(words) => {
@@ -241,7 +241,7 @@ fn range_with_attributes(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn device_state(w: &RawArgs<'_>) -> Played {
+fn device_state(w: &RawArgs<'_>) -> CallAnswer {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
         let callback: DeviceStateHook = Arc::new(|_, state| callbacks::record_value(state.into()));
@@ -252,7 +252,7 @@ fn device_state(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn stream_state(w: &RawArgs<'_>) -> Played {
+fn stream_state(w: &RawArgs<'_>) -> CallAnswer {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
         let callback: StreamStateHook = Arc::new(|_, state| callbacks::record_value(state.into()));
@@ -263,7 +263,7 @@ fn stream_state(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn abort_callback(w: &RawArgs<'_>) -> Played {
+fn abort_callback(w: &RawArgs<'_>) -> CallAnswer {
     let name = w.text(0);
     let function = answering(w.plain(1), -1).map(|(_, answer)| {
         let callback: AbortHook = Arc::new(move |_, stage, _| {
@@ -277,7 +277,7 @@ fn abort_callback(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn init_register(w: &RawArgs<'_>) -> Played {
+fn init_register(w: &RawArgs<'_>) -> CallAnswer {
     let function = answering(w.plain(1), 12345).map(|(address, answer)| {
         let callback: InitHook = Arc::new(move |text| {
             callbacks::record_value(text.count_bytes() as u64);
@@ -290,13 +290,13 @@ fn init_register(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn init_unregister(w: &RawArgs<'_>) -> Played {
+fn init_unregister(w: &RawArgs<'_>) -> CallAnswer {
     status(enter(&calls::aclInitCallbackUnRegister, |cx| {
         jumar_acl::init::aclInitCallbackUnRegister(cx, w.plain(0), w.plain(1))
     }))
 }
 
-fn finalize_register(w: &RawArgs<'_>) -> Played {
+fn finalize_register(w: &RawArgs<'_>) -> CallAnswer {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 54321).map(|(address, answer)| {
         let callback: FinalizeHook = Arc::new(move || {
@@ -310,13 +310,13 @@ fn finalize_register(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn finalize_unregister(w: &RawArgs<'_>) -> Played {
+fn finalize_unregister(w: &RawArgs<'_>) -> CallAnswer {
     status(enter(&calls::aclFinalizeCallbackUnRegister, |cx| {
         jumar_acl::init::aclFinalizeCallbackUnRegister(cx, w.plain(0), w.plain(1))
     }))
 }
 
-fn snapshot_register(w: &RawArgs<'_>) -> Played {
+fn snapshot_register(w: &RawArgs<'_>) -> CallAnswer {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 1).map(|(address, answer)| {
         let callback: SnapshotHook = Arc::new(move |_| {
@@ -330,7 +330,7 @@ fn snapshot_register(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn snapshot_unregister(w: &RawArgs<'_>) -> Played {
+fn snapshot_unregister(w: &RawArgs<'_>) -> CallAnswer {
     status(enter(&calls::aclrtSnapShotCallbackUnregister, |cx| {
         jumar_acl::snapshot::aclrtSnapShotCallbackUnregister(cx, w.plain(0), w.plain(1))
     }))
@@ -343,27 +343,27 @@ fn report(function: usize, _input: u64, _output: u64, data: usize) {
     }
 }
 
-fn launch_callback(w: &RawArgs<'_>) -> Played {
+fn launch_callback(w: &RawArgs<'_>) -> CallAnswer {
     let function = callbacks::closure(w.plain(0), w.plain(1));
     status(enter(&calls::aclrtLaunchCallback, |cx| {
         jumar_acl::callback::aclrtLaunchCallback(cx, function, w.plain(2), w.plain(3))
     }))
 }
 
-fn launch_host_function(w: &RawArgs<'_>) -> Played {
+fn launch_host_function(w: &RawArgs<'_>) -> CallAnswer {
     let function = callbacks::closure(w.plain(1), w.plain(2));
     status(enter(&calls::aclrtLaunchHostFunc, |cx| {
         jumar_acl::callback::aclrtLaunchHostFunc(cx, w.plain(0), function)
     }))
 }
 
-fn process_report(w: &RawArgs<'_>) -> Played {
+fn process_report(w: &RawArgs<'_>) -> CallAnswer {
     status(enter(&calls::aclrtProcessReport, |cx| {
         jumar_acl::callback::aclrtProcessReport(cx, raw::this_thread(), w.plain(0))
     }))
 }
 
-fn set_exception_callback(w: &RawArgs<'_>) -> Played {
+fn set_exception_callback(w: &RawArgs<'_>) -> CallAnswer {
     let function: Option<ExceptionCallback> = (w.plain::<u64>(0) != 0).then(|| {
         let callback: ExceptionCallback = Arc::new(|_info| callbacks::counted());
         callback
@@ -407,7 +407,7 @@ fn failed_at(done: &Result<(), (usize, jumar_acl::Error)>) -> usize {
     done.as_ref().err().map_or(NO_COPY_FAILED, |(at, _)| *at)
 }
 
-fn memcpy_batch(w: &RawArgs<'_>) -> Played {
+fn memcpy_batch(w: &RawArgs<'_>) -> CallAnswer {
     let b = batch_of(w)?;
     let failed = w.out(8)?;
     status(enter(&calls::aclrtMemcpyBatch, |cx| {
@@ -417,7 +417,7 @@ fn memcpy_batch(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn set_attr_lists(w: &RawArgs<'_>) -> Played {
+fn set_attr_lists(w: &RawArgs<'_>) -> CallAnswer {
     let count: i32 = w.plain(2);
     let length = usize::try_from(count).unwrap_or(0);
     let counts = w.slice::<i32>(3, length)?;
@@ -444,7 +444,7 @@ fn set_attr_lists(w: &RawArgs<'_>) -> Played {
 }
 
 /// The value of an option may be the address of a text.
-fn set_config_option(w: &RawArgs<'_>) -> Played {
+fn set_config_option(w: &RawArgs<'_>) -> CallAnswer {
     let (attr, size) = (w.plain(1), w.plain(3));
     let value = w.slice::<u8>(2, size)?;
     let text = value
@@ -465,7 +465,7 @@ fn set_config_option(w: &RawArgs<'_>) -> Played {
 }
 
 /// A model in memory lies where the configuration says, and so do the numbers of queues.
-fn load_with_config(w: &RawArgs<'_>) -> Played {
+fn load_with_config(w: &RawArgs<'_>) -> CallAnswer {
     let id = w.out(1)?;
     status(enter(&calls::aclmdlLoadWithConfig, |cx| {
         let there = jumar_acl::model_config::pointed_to(cx, w.plain(0))?;
@@ -488,7 +488,7 @@ fn load_with_config(w: &RawArgs<'_>) -> Played {
 }
 
 /// The model is null when the capture failed.
-fn capture_end(w: &RawArgs<'_>) -> Played {
+fn capture_end(w: &RawArgs<'_>) -> CallAnswer {
     let model = w.out(1)?;
     status(enter(&calls::aclmdlRICaptureEnd, |cx| {
         let ended = capture::aclmdlRICaptureEnd(cx, w.plain(0));
@@ -497,7 +497,7 @@ fn capture_end(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn capture_info(w: &RawArgs<'_>) -> Played {
+fn capture_info(w: &RawArgs<'_>) -> CallAnswer {
     let (at_status, model) = (w.optional(1), w.optional(2));
     if w.plain::<u64>(1) == 0 && w.plain::<u64>(2) == 0 {
         return Err(Stop::NotForRust(
@@ -535,7 +535,7 @@ fn list(w: &RawArgs<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<
     })
 }
 
-fn graph_streams(w: &RawArgs<'_>) -> Played {
+fn graph_streams(w: &RawArgs<'_>) -> CallAnswer {
     let mut stop = None;
     let done = enter(&calls::aclmdlRIGetStreams, |cx| {
         let all = capture::streams(cx, w.plain(0))?;
@@ -547,7 +547,7 @@ fn graph_streams(w: &RawArgs<'_>) -> Played {
     stop.map_or_else(|| status(done), Err)
 }
 
-fn graph_tasks(w: &RawArgs<'_>) -> Played {
+fn graph_tasks(w: &RawArgs<'_>) -> CallAnswer {
     let mut stop = None;
     let done = enter(&calls::aclmdlRIGetTasksByStream, |cx| {
         let all = capture::tasks(cx, w.plain(0))?;
@@ -559,7 +559,7 @@ fn graph_tasks(w: &RawArgs<'_>) -> Played {
     stop.map_or_else(|| status(done), Err)
 }
 
-fn on_graph_destroy(w: &RawArgs<'_>) -> Played {
+fn on_graph_destroy(w: &RawArgs<'_>) -> CallAnswer {
     let function = callbacks::closure(w.plain(1), w.plain(2));
     status(enter(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
         let key = w.plain::<usize>(1);
@@ -567,20 +567,20 @@ fn on_graph_destroy(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn forget_on_graph_destroy(w: &RawArgs<'_>) -> Played {
+fn forget_on_graph_destroy(w: &RawArgs<'_>) -> CallAnswer {
     status(enter(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
         capture::aclmdlRIDestroyUnregisterCallback(cx, w.plain(0), w.plain(1))
     }))
 }
 
 /// A word cannot carry a structure.
-fn choose(_: &RawArgs<'_>) -> Played {
+fn choose(_: &RawArgs<'_>) -> CallAnswer {
     Err(Stop::NotForRust(
         "the structure is passed by value, and its array comes back as a result".to_string(),
     ))
 }
 
-fn memcpy_batch_v2(w: &RawArgs<'_>) -> Played {
+fn memcpy_batch_v2(w: &RawArgs<'_>) -> CallAnswer {
     let b = batch_of(w)?;
     status(enter(&calls::aclrtMemcpyBatchV2, |cx| {
         batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref())
@@ -588,7 +588,7 @@ fn memcpy_batch_v2(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn memcpy_batch_async(w: &RawArgs<'_>) -> Played {
+fn memcpy_batch_async(w: &RawArgs<'_>) -> CallAnswer {
     let b = batch_of(w)?;
     let failed = w.out(8)?;
     status(enter(&calls::aclrtMemcpyBatchAsync, |cx| {
@@ -599,7 +599,7 @@ fn memcpy_batch_async(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn memcpy_batch_async_v2(w: &RawArgs<'_>) -> Played {
+fn memcpy_batch_async_v2(w: &RawArgs<'_>) -> CallAnswer {
     let b = batch_of(w)?;
     status(enter(&calls::aclrtMemcpyBatchAsyncV2, |cx| {
         let (attributes, indexes) = (b.attributes.as_deref(), b.indexes.as_deref());
@@ -643,7 +643,7 @@ fn addresses(word: u64) -> Option<allocator::AddressOf> {
     })
 }
 
-fn allocator_by_stream(w: &RawArgs<'_>) -> Played {
+fn allocator_by_stream(w: &RawArgs<'_>) -> CallAnswer {
     let outs = (1..7).map(|at| w.out(at)).collect::<Result<Vec<_>, _>>()?;
     let found = enter(&calls::aclrtAllocatorGetByStream, |cx| {
         allocator::aclrtAllocatorGetByStream(cx, w.plain(0))
@@ -678,7 +678,7 @@ fn config(attributes: &Attributes) -> Option<MallocConfig<'_>> {
 }
 
 /// Writes the one result, an address, where the first argument says.
-fn with_result(w: &RawArgs<'_>, made: Result<usize, i32>) -> Played {
+fn with_result(w: &RawArgs<'_>, made: Result<usize, i32>) -> CallAnswer {
     let out = w.out(0)?;
     if let Ok(address) = &made {
         out.set(address);
@@ -686,7 +686,7 @@ fn with_result(w: &RawArgs<'_>, made: Result<usize, i32>) -> Played {
     status(made.map(drop))
 }
 
-fn managed_attributes(w: &RawArgs<'_>) -> Played {
+fn managed_attributes(w: &RawArgs<'_>) -> CallAnswer {
     let count = w.plain(1);
     let (wanted, capacities) = (w.slice::<u32>(0, count)?, w.slice::<usize>(5, count)?);
     let Some(buffers) = w.slice::<u64>(4, count)? else {
@@ -718,7 +718,7 @@ fn image_data(w: &RawArgs<'_>, at: usize) -> Result<Option<Vec<u8>>, Stop> {
     }
 }
 
-fn with_info(w: &RawArgs<'_>, at: usize, info: Result<types::hi_img_info, i32>) -> Played {
+fn with_info(w: &RawArgs<'_>, at: usize, info: Result<types::hi_img_info, i32>) -> CallAnswer {
     let out = w.out(at)?;
     if let Ok(info) = &info {
         out.set(info);
@@ -726,7 +726,7 @@ fn with_info(w: &RawArgs<'_>, at: usize, info: Result<types::hi_img_info, i32>) 
     status(info.map(drop))
 }
 
-fn fetch_stream(w: &RawArgs<'_>) -> Played {
+fn fetch_stream(w: &RawArgs<'_>) -> CallAnswer {
     let stream = w.out(1)?;
     let given = stream.get::<types::hi_venc_stream>();
     let packs = RawArgs(&[given.pack as u64]).out(0)?;
@@ -740,7 +740,7 @@ fn fetch_stream(w: &RawArgs<'_>) -> Played {
     status(fetched.map(drop))
 }
 
-fn dequeue_data(w: &RawArgs<'_>) -> Played {
+fn dequeue_data(w: &RawArgs<'_>) -> CallAnswer {
     let (data, size) = (w.span(1, w.plain(2))?, w.out(3)?);
     let user = match w.plain::<u64>(4) {
         0 => jumar_acl::Span::EMPTY,
@@ -752,7 +752,7 @@ fn dequeue_data(w: &RawArgs<'_>) -> Played {
     }))
 }
 
-fn set_queue_attr(w: &RawArgs<'_>) -> Played {
+fn set_queue_attr(w: &RawArgs<'_>) -> CallAnswer {
     let (kind, length): (u32, usize) = (w.plain(1), w.plain(2));
     let is_name = kind == jumar_acl::generated::enums::ACL_TDT_QUEUE_NAME_PTR;
     let pointer = if is_name { w.slice::<u64>(3, 1)? } else { None };

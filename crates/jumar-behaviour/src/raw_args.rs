@@ -20,7 +20,7 @@ pub enum Stop {
 }
 
 /// What a call answers: one word, a code or a value.
-pub type Played = Result<u64, Stop>;
+pub type CallAnswer = Result<u64, Stop>;
 
 fn not_for_rust<T>(why: &str) -> Result<T, Stop> {
     Err(Stop::NotForRust(why.to_string()))
@@ -200,17 +200,17 @@ pub fn rows(pitch: usize, width: usize, height: usize) -> usize {
 }
 
 /// The answer of a function with a status.
-pub fn status(done: Result<(), i32>) -> Played {
+pub fn status(done: Result<(), i32>) -> CallAnswer {
     Ok(done.err().unwrap_or(0).word())
 }
 
 /// The answer of a function that answers a code which is not its own.
-pub fn code(done: Result<i32, i32>) -> Played {
+pub fn code(done: Result<i32, i32>) -> CallAnswer {
     Ok(done.unwrap_or_else(|code| code).word())
 }
 
 /// The result of a function that returns a value: the neutral one on an error.
-pub fn value(done: Result<impl Answer, i32>, neutral: impl Answer) -> Played {
+pub fn value(done: Result<impl Answer, i32>, neutral: impl Answer) -> CallAnswer {
     Ok(done.map_or_else(|_| neutral.word(), Answer::word))
 }
 

@@ -13,18 +13,18 @@ use crate::raw_args::{self, ArrayOutput, Cell, Count, RawArg, RawArgs, Stop, Var
 /// An argument that was taken from the words, which the call borrows.
 pub trait Argument {
     /// What the safe function takes.
-    type Passed<'a>
+    type SafeArgument<'a>
     where
         Self: 'a;
     /// Lends it to the function.
-    fn pass(&self) -> Self::Passed<'_>;
+    fn pass(&self) -> Self::SafeArgument<'_>;
 }
 
 /// A number, a handle, or a structure by value.
 pub struct Plain<T>(T);
 
 impl<T: Copy> Argument for Plain<T> {
-    type Passed<'a>
+    type SafeArgument<'a>
         = T
     where
         T: 'a;
@@ -37,7 +37,7 @@ impl<T: Copy> Argument for Plain<T> {
 pub struct Input<T>(Option<T>);
 
 impl<T> Argument for Input<T> {
-    type Passed<'a>
+    type SafeArgument<'a>
         = Option<&'a T>
     where
         T: 'a;
@@ -50,7 +50,7 @@ impl<T> Argument for Input<T> {
 pub struct Array<T>(Option<Vec<T>>);
 
 impl<T> Argument for Array<T> {
-    type Passed<'a>
+    type SafeArgument<'a>
         = Option<&'a [T]>
     where
         T: 'a;
@@ -63,7 +63,7 @@ impl<T> Argument for Array<T> {
 pub struct Text(Option<CString>);
 
 impl Argument for Text {
-    type Passed<'a> = Option<&'a CStr>;
+    type SafeArgument<'a> = Option<&'a CStr>;
     fn pass(&self) -> Option<&CStr> {
         self.0.as_deref()
     }
@@ -249,7 +249,7 @@ macro_rules! calls {
         /// The calls by name.
         pub const CALLS: &[(&str, Player)] = &[$((stringify!($name), $name)),*];
 
-        $(fn $name(words: &RawArgs<'_>) -> Played {
+        $(fn $name(words: &RawArgs<'_>) -> CallAnswer {
             let $w = RowArgs(words);
             let _ = $w;
             $(let $in = $w.$take($($from)*)?;)*

@@ -33,16 +33,16 @@ struct Assignment {
 }
 
 /// A case, or a form of it.
-enum Played<'a> {
+enum CaseForm<'a> {
     Case(&'a Case),
     Shared(Box<SharedForm<'a>>),
 }
 
-impl Played<'_> {
+impl CaseForm<'_> {
     fn id(&self) -> &str {
         match self {
-            Played::Case(case) => &case.id,
-            Played::Shared(form) => form.id(),
+            CaseForm::Case(case) => &case.id,
+            CaseForm::Shared(form) => form.id(),
         }
     }
 }
@@ -58,9 +58,9 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
     let table = table::read(&root, &api)?;
     let forms = table.iter().map(|case| shared_forms::derive(case, &api));
     let forms = forms.collect::<Result<Vec<_>>>()?.into_iter().flatten();
-    let cases = table.iter().map(Played::Case);
-    let cases: Vec<Played<'_>> = cases
-        .chain(forms.map(|form| Played::Shared(Box::new(form))))
+    let cases = table.iter().map(CaseForm::Case);
+    let cases: Vec<CaseForm<'_>> = cases
+        .chain(forms.map(|form| CaseForm::Shared(Box::new(form))))
         .filter(|played| is_asked(played.id()))
         .collect();
     let folder = tempfile::tempdir()?;
@@ -83,8 +83,8 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
                 while let Some(played) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let outcome = |case: &Case| outcome(driver, &api, case, folder.path(), &made);
                     let outcome = match played {
-                        Played::Case(case) => outcome(case),
-                        Played::Shared(form) => form.with(driver, outcome),
+                        CaseForm::Case(case) => outcome(case),
+                        CaseForm::Shared(form) => form.with(driver, outcome),
                     };
                     let outcome =
                         outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));

@@ -77,13 +77,13 @@ enum Subscription {
 
 /// The signals of a stream's earlier callbacks, oldest first: one that is set and has no other reference is reused.
 #[derive(Default)]
-pub(crate) struct ReturnedFreeList(VecDeque<Arc<Returned>>);
+pub(crate) struct ReturnedFreeList(VecDeque<Arc<CallbackReturn>>);
 
 impl ReturnedFreeList {
     /// Returns a clear signal, and keeps it.
-    fn take(&mut self, stream: &Stream) -> Arc<Returned> {
+    fn take(&mut self, stream: &Stream) -> Arc<CallbackReturn> {
         const MOST: usize = 4;
-        let free = |returned: &Arc<Returned>| {
+        let free = |returned: &Arc<CallbackReturn>| {
             returned.signal.is_set()
                 && Arc::strong_count(returned) == 1
                 && Arc::strong_count(&returned.signal) == 1
@@ -98,7 +98,7 @@ impl ReturnedFreeList {
                 returned
             }
             // That of a captured callback, which is never free, is not kept forever.
-            None => Arc::new(Returned::new(stream)),
+            None => Arc::new(CallbackReturn::new(stream)),
         };
         self.0.push_back(returned.clone());
         returned
@@ -106,15 +106,15 @@ impl ReturnedFreeList {
 }
 
 /// What a stream that waits for a callback goes by.
-pub(crate) struct Returned {
+pub(crate) struct CallbackReturn {
     /// Set when the callback has returned.
     signal: Arc<Signal>,
     runs: Arc<Runs>,
 }
 
-impl Returned {
-    fn new(stream: &Stream) -> Returned {
-        Returned {
+impl CallbackReturn {
+    fn new(stream: &Stream) -> CallbackReturn {
+        CallbackReturn {
             signal: Arc::new(Signal::untimed()),
             runs: stream.runs.clone(),
         }
@@ -356,7 +356,7 @@ struct CallbackTask {
     callbacks: Weak<CallbackQueue>,
     function: HostFunction,
     /// Of a stream that waits for the callback.
-    returned: Option<Arc<Returned>>,
+    returned: Option<Arc<CallbackReturn>>,
     stream: u64,
     ran: AtomicBool,
 }
@@ -365,7 +365,7 @@ impl CallbackTask {
     fn new(
         callbacks: &Arc<CallbackQueue>,
         function: HostFunction,
-        returned: Option<Arc<Returned>>,
+        returned: Option<Arc<CallbackReturn>>,
         stream: &Stream,
     ) -> Arc<CallbackTask> {
         Arc::new_cyclic(|me| CallbackTask {
@@ -729,7 +729,7 @@ impl CallbackDispatcher {
                 }
             }
         };
-        let returned = Some(Arc::new(Returned::new(stream)));
+        let returned = Some(Arc::new(CallbackReturn::new(stream)));
         let program = CallbackTask::new(&callbacks, function, returned, stream);
         submit_callback(stream, program, caller)
     }

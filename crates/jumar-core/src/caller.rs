@@ -4,7 +4,7 @@ use jumar_hal::Call;
 
 use crate::CaptureMode;
 use crate::memory::Lookups;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 
 /// Travels with every operation. It replaces a thread-local: core never asks which thread it is on.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Numbers the calling thread, from 1.
-    pub(crate) fn thread(&self, shared: &Shared) -> u64 {
+    pub(crate) fn thread(&self, shared: &SharedRuntime) -> u64 {
         self.lookups.thread(&shared.thread_numbers)
     }
 

@@ -16,7 +16,7 @@ use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::kernel::Overflow;
 use crate::memory::Block;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::stream::StreamOptions;
 use crate::{Caller, CountNotify, Event, EventFamily, Notify, Stream};
 use jumar_hal::{Backend, FileImage, FileMapping, Span};
@@ -28,7 +28,7 @@ pub struct Context {
     primary: bool,
     /// The life of the device that it was made in.
     epoch: u64,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     dead: AtomicBool,
     tearing_down: AtomicBool,
     default_stream: Mutex<Option<Arc<Stream>>>,
@@ -89,7 +89,7 @@ impl Team {
 
 impl Context {
     pub(crate) fn create(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedRuntime>,
         device: Arc<Device>,
         primary: bool,
     ) -> Result<Arc<Context>> {
@@ -157,7 +157,7 @@ impl Context {
         Team(self.shared.backend.clone())
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<SharedRuntime> {
         &self.shared
     }
 

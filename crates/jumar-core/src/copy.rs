@@ -4,8 +4,8 @@ use jumar_hal::{Span, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::{Op, Phase};
-use crate::memory::Resolved;
-use crate::runtime::Shared;
+use crate::memory::ResolvedRange;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind};
 
 /// From where to where, by where the two ends really live.
@@ -66,16 +66,21 @@ pub(crate) fn lengths_differ(to: Span, from: Span) -> Error {
     .fix("Pass ranges of the same length.")
 }
 
-pub(crate) fn copy_now(shared: &Shared, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
+pub(crate) fn copy_now(
+    shared: &SharedRuntime,
+    to: Span,
+    from: Span,
+    caller: &Caller<'_>,
+) -> Result<()> {
     let target = shared.space.resolve(to, caller.lookups, "target")?;
     let source = shared.space.resolve(from, caller.lookups, "source")?;
     copy_resolved(shared, target, source, caller)
 }
 
 pub(crate) fn copy_resolved(
-    shared: &Shared,
-    to: Resolved,
-    from: Resolved,
+    shared: &SharedRuntime,
+    to: ResolvedRange,
+    from: ResolvedRange,
     caller: &Caller<'_>,
 ) -> Result<()> {
     let copy = transfer(to.span, from.span)?;
@@ -90,7 +95,12 @@ pub(crate) fn copy_resolved(
     })
 }
 
-pub(crate) fn fill_now(shared: &Shared, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
+pub(crate) fn fill_now(
+    shared: &SharedRuntime,
+    to: Span,
+    value: u8,
+    caller: &Caller<'_>,
+) -> Result<()> {
     let target = shared.space.resolve(to, caller.lookups, "target")?;
     at_once(
         shared,
@@ -104,7 +114,7 @@ pub(crate) fn fill_now(shared: &Shared, to: Span, value: u8, caller: &Caller<'_>
 }
 
 pub(crate) fn write_now(
-    shared: &Shared,
+    shared: &SharedRuntime,
     to: Span,
     bytes: &[u8],
     caller: &Caller<'_>,
@@ -117,7 +127,7 @@ pub(crate) fn write_now(
 
 /// Runs `write`, which writes all of `to` itself.
 pub(crate) fn write_by(
-    shared: &Shared,
+    shared: &SharedRuntime,
     to: Span,
     caller: &Caller<'_>,
     write: impl FnOnce(),
@@ -133,7 +143,7 @@ pub(crate) fn write_by(
 }
 
 pub(crate) fn read_now(
-    shared: &Shared,
+    shared: &SharedRuntime,
     from: Span,
     bytes: &mut [u8],
     caller: &Caller<'_>,
@@ -164,7 +174,7 @@ fn fitting(span: Span, bytes: usize) -> Result<Span> {
 }
 
 pub(crate) fn at_once<'a>(
-    shared: &Shared,
+    shared: &SharedRuntime,
     device: u32,
     caller: &Caller<'_>,
     op: impl FnOnce() -> Op<'a>,

@@ -9,7 +9,7 @@ use jumar_types::{ErrorKind, Result};
 
 use crate::device::Device;
 use crate::gate::{Op, WaitEnd};
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Context, Stream};
 
 /// How a stream changes the number.
@@ -57,7 +57,7 @@ pub struct CountNotify {
     id: u64,
     number: u64,
     device: Arc<Device>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     count: Arc<AtomicU32>,
 }
 
@@ -118,7 +118,7 @@ impl CountNotify {
         limit: Option<Duration>,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let condition = Arc::new(Wanted {
+        let condition = Arc::new(CountCondition {
             count: self.count.clone(),
             wanted,
             clear,
@@ -170,13 +170,13 @@ impl Program for Change {
     }
 }
 
-struct Wanted {
+struct CountCondition {
     count: Arc<AtomicU32>,
     wanted: CountWait,
     clear: bool,
 }
 
-impl Condition for Wanted {
+impl Condition for CountCondition {
     fn holds(&self) -> bool {
         self.wanted.holds(self.count.load(Ordering::Acquire))
     }

@@ -15,7 +15,7 @@ use crate::context;
 use crate::device_epoch::DeviceEpoch;
 use crate::gate::Op;
 use crate::memory::{Block, MemoryKind, Owner};
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::vmm::MappingState;
 use crate::{Caller, Context};
 
@@ -273,7 +273,7 @@ impl Device {
         self.primary.lock().context.clone()
     }
 
-    pub(crate) fn hardware(&self, shared: &Shared) -> Result<&Arc<dyn jumar_hal::Device>> {
+    pub(crate) fn hardware(&self, shared: &SharedRuntime) -> Result<&Arc<dyn jumar_hal::Device>> {
         if let Some(device) = self.opened.get() {
             return Ok(device);
         }
@@ -285,7 +285,7 @@ impl Device {
         Ok(self.opened.get_or_init(|| device))
     }
 
-    pub(crate) fn retain(self: Arc<Self>, shared: &Arc<Shared>) -> Result<Arc<Context>> {
+    pub(crate) fn retain(self: Arc<Self>, shared: &Arc<SharedRuntime>) -> Result<Arc<Context>> {
         let mut primary = self.primary.lock();
         let context = match &primary.context {
             Some(context) => context.clone(),
@@ -307,7 +307,7 @@ impl Device {
 
     pub(crate) fn release(
         &self,
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedRuntime>,
         all: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
@@ -349,7 +349,7 @@ impl Device {
     /// given life.
     pub(crate) fn allocate(
         &self,
-        shared: &Shared,
+        shared: &SharedRuntime,
         epoch: u64,
         bytes: usize,
         reserve: usize,
@@ -403,7 +403,7 @@ impl Device {
         )
     }
 
-    fn take(&self, shared: &Shared, bytes: usize, align: usize) -> Result<Span> {
+    fn take(&self, shared: &SharedRuntime, bytes: usize, align: usize) -> Result<Span> {
         self.count(bytes)?;
         self.hardware(shared)
             .and_then(|hardware| hardware.allocate(bytes, align))
@@ -411,7 +411,7 @@ impl Device {
     }
 
     /// Takes memory that is not an allocation of the program yet: a pool divides it.
-    pub(crate) fn take_chunk(&self, shared: &Shared, bytes: usize) -> Result<Span> {
+    pub(crate) fn take_chunk(&self, shared: &SharedRuntime, bytes: usize) -> Result<Span> {
         let taken = self.take(shared, bytes, 4096)?;
         Ok(taken
             .part(0, bytes)
@@ -467,7 +467,7 @@ impl Device {
     }
 
     /// Drops all memory of a life that has ended, and of those before.
-    fn drop_memory(&self, shared: &Shared, epoch: u64, caller: &Caller<'_>) {
+    fn drop_memory(&self, shared: &SharedRuntime, epoch: u64, caller: &Caller<'_>) {
         // Pools first hand out nothing any more.
         let pools = shared.close_pools(self.number, epoch);
         for block in shared.space.remove_device(self.number, epoch) {

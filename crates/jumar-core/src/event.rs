@@ -31,7 +31,7 @@ use crate::gate::{Op, Phase, WaitEnd};
 use crate::ipc_control_page::{
     IpcControlPage, Kind, Sequences, SharedRecord, wait_for_other_process,
 };
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Context, Stream};
 use fast_record::FastRecord;
 use record::{Point, Record, SignalFreeList};
@@ -83,7 +83,7 @@ pub struct Event {
     context_id: u64,
     device: Arc<Device>,
     counted: bool,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     /// Where other processes see the records, for an event that is made for several.
     sequences: Option<Sequences>,
     /// The level of a classic event that streams can wait for.

@@ -22,7 +22,7 @@ use crate::copy::transfer;
 use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind, Runtime, Stream};
 
 /// A kernel binary.
@@ -32,7 +32,7 @@ pub struct Binary {
     form: CodeForm,
     /// A number of the frontend, kept for queries.
     tag: u32,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     copies: Mutex<HashMap<u32, Arc<dyn Code>>>,
     functions: Mutex<HashMap<String, Arc<Function>>>,
     variables: Mutex<HashMap<(u32, String), Span>>,
@@ -46,7 +46,7 @@ pub struct Function {
     /// The binary's handle; 0 for a kernel of the program's own objects.
     binary: u64,
     tag: u32,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     /// What runs on each device where the kernel was asked for; a kernel of the program's own objects runs on all.
     on: Mutex<HashMap<u32, Arc<dyn CodeFunction>>>,
     everywhere: Option<Arc<dyn CodeFunction>>,
@@ -109,7 +109,7 @@ pub const OVERFLOW_BYTES: usize = 64;
 
 impl Overflow {
     /// Returns the memory, made now if need be.
-    pub(crate) fn state(&self, shared: &Shared, device: &Device) -> Result<Span> {
+    pub(crate) fn state(&self, shared: &SharedRuntime, device: &Device) -> Result<Span> {
         let mut state = self.state.lock();
         match *state {
             OverflowState::Unused => {}
@@ -139,7 +139,7 @@ impl Overflow {
         Ok(span)
     }
 
-    pub(crate) fn drop_state(&self, shared: &Shared, device: &Device) {
+    pub(crate) fn drop_state(&self, shared: &SharedRuntime, device: &Device) {
         let state = std::mem::replace(&mut *self.state.lock(), OverflowState::Gone);
         let OverflowState::Made(span, reserved) = state else {
             return;
@@ -154,7 +154,7 @@ impl Overflow {
 
 /// Arguments that were copied for a launch.
 struct Kept {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     reserved: Span,
     used: Span,
 }
@@ -166,7 +166,7 @@ impl Drop for Kept {
 }
 
 impl Kept {
-    fn copy(shared: &Arc<Shared>, from: Span, addresses: &[(usize, usize)]) -> Result<Kept> {
+    fn copy(shared: &Arc<SharedRuntime>, from: Span, addresses: &[(usize, usize)]) -> Result<Kept> {
         let reserved = shared.backend.allocate_pinned(from.bytes().max(8))?;
         let used = reserved
             .part(0, from.bytes())
@@ -335,7 +335,7 @@ impl Runtime {
     }
 }
 
-impl Shared {
+impl SharedRuntime {
     fn make_variable(&self, span: Span, device: u32) {
         if !span.is_empty() && self.space.find(span.address()).is_none() {
             self.space.insert(

@@ -34,8 +34,8 @@ pub mod vmm;
 pub use callback::{HostFunction, Role};
 pub use caller::Caller;
 pub use capture::{
-    CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
-    GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, TaskParameters, Width,
+    CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, EventTask, Graph, GraphTask,
+    Label, LabelLists, Origin, TaskDescription, TaskGroup, TaskKind, TaskParameters, Width,
 };
 pub use context::{Context, Team};
 pub use count_notify::{CountChange, CountNotify, CountWait};

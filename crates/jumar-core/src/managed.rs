@@ -6,7 +6,7 @@ use jumar_hal::Span;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::memory::Block;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Context, Runtime};
 
 /// What sizes of managed memory, and of everything said about it, are multiples of.
@@ -93,7 +93,7 @@ impl Context {
     }
 }
 
-impl Shared {
+impl SharedRuntime {
     /// Returns whether an address lies in managed memory.
     pub(crate) fn is_managed(&self, address: usize) -> bool {
         let managed = self.managed.lock();

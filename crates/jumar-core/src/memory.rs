@@ -144,7 +144,7 @@ impl Default for CacheEntry {
 
 /// A checked range: the kind of its memory, and the bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Resolved {
+pub struct ResolvedRange {
     /// The range.
     pub span: Span,
     /// The kind of the memory.
@@ -477,10 +477,15 @@ impl Space {
     /// # Errors
     /// `InvalidValue`: the range leaves its allocation, lies in freed memory, or is not a possible address.
     #[inline]
-    pub fn resolve(&self, span: Span, lookups: &Lookups, what: &'static str) -> Result<Resolved> {
+    pub fn resolve(
+        &self,
+        span: Span,
+        lookups: &Lookups,
+        what: &'static str,
+    ) -> Result<ResolvedRange> {
         let removals = self.removals.load(Ordering::Acquire);
         if let Some(home) = lookups.find(removals, span) {
-            return Ok(Resolved { span, home });
+            return Ok(ResolvedRange { span, home });
         }
         self.resolve_slow(span, lookups, removals, what)
     }
@@ -492,7 +497,7 @@ impl Space {
         lookups: &Lookups,
         removals: u64,
         what: &'static str,
-    ) -> Result<Resolved> {
+    ) -> Result<ResolvedRange> {
         // Below 64 KiB and above the user half nothing is ever mapped: null with an offset, a small integer, a handle.
         const LOWEST: usize = 1 << 16;
         const HIGHEST: usize = 1 << 47;
@@ -507,10 +512,10 @@ impl Space {
         match self.reach(address, bytes) {
             Some(block) if span.end() <= block.span.end() => {
                 lookups.remember(removals, block);
-                Ok(Resolved { span, home: block.home })
+                Ok(ResolvedRange { span, home: block.home })
             }
             // Beside a registered range lies more of the program's own memory.
-            Some(block) if block.home == MemoryKind::Registered => Ok(Resolved { span, home: MemoryKind::Host }),
+            Some(block) if block.home == MemoryKind::Registered => Ok(ResolvedRange { span, home: MemoryKind::Host }),
             Some(block) => Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
@@ -525,7 +530,7 @@ impl Space {
             )
             .fix("Copy no more than was allocated, or allocate more.")),
             None if self.is_ours(address) => Err(self.unknown(address, None)),
-            None => Ok(Resolved { span, home: MemoryKind::Host }),
+            None => Ok(ResolvedRange { span, home: MemoryKind::Host }),
         }
     }
 

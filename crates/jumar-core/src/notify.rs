@@ -10,7 +10,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::device::Device;
 use crate::gate::{Op, Phase, WaitEnd};
 use crate::ipc_control_page::{IpcControlPage, Kind, SharedBit};
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Context, Stream};
 
 /// A notify.
@@ -18,7 +18,7 @@ pub struct Notify {
     id: u64,
     number: u64,
     device: Arc<Device>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     /// The bit. All tasks refer to it, so that an export moves it for those that are queued as well.
     signal: Arc<Signal>,
     /// Where other processes see the bit, once it is exported or if it was imported.

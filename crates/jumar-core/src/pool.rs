@@ -16,7 +16,7 @@ use crate::capture::Recorder;
 use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind, Runtime, Stream};
 
 /// What a pool takes from the device at a time, at least.
@@ -262,7 +262,7 @@ impl Pool {
     }
 
     /// Takes a part for a stream, from what is there or from the device.
-    fn take(&self, shared: &Shared, bytes: usize, stream: u64) -> Result<Chosen> {
+    fn take(&self, shared: &SharedRuntime, bytes: usize, stream: u64) -> Result<Chosen> {
         let choose = |may_wait: bool| {
             let mut state = self.state.lock();
             if state.closed {
@@ -321,7 +321,7 @@ impl Pool {
     }
 
     /// Takes a chunk from the device that holds `bytes`. It is counted as growing until it is among the chunks.
-    fn grow(&self, shared: &Shared, bytes: usize) -> Result<Span> {
+    fn grow(&self, shared: &SharedRuntime, bytes: usize) -> Result<Span> {
         let chunk = self.begin_growth(bytes)?;
         self.device
             .take_chunk(shared, chunk)
@@ -575,7 +575,7 @@ impl Stream {
     }
 }
 
-impl Shared {
+impl SharedRuntime {
     /// Returns memory back that belonged to a model which is gone.
     pub(crate) fn give_back_adopted(&self, pool: &Pool, address: usize) {
         // Where the device's life has ended in the meantime, the memory went with it.

@@ -34,11 +34,11 @@ pub struct Config {
 
 /// A runtime. Independent runtimes can live side by side, which is how tests run in parallel.
 pub struct Runtime {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedRuntime>,
 }
 
 /// What every object of a runtime refers to.
-pub(crate) struct Shared {
+pub(crate) struct SharedRuntime {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) gate: Gate,
     pub(crate) space: Space,
@@ -90,7 +90,7 @@ impl Runtime {
     pub fn new(config: Config) -> Runtime {
         let epoch: Arc<Epoch> = Arc::default();
         Runtime {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedRuntime {
                 gate: Gate::new(config.probes),
                 space: Space::new(config.backend.clone()),
                 contexts: Table::new(IdKind::Context, epoch.clone()),
@@ -452,7 +452,7 @@ impl Runtime {
     }
 }
 
-impl Shared {
+impl SharedRuntime {
     pub(crate) fn device(&self, number: i64) -> Result<Arc<Device>> {
         let found = usize::try_from(number)
             .ok()

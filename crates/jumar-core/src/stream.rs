@@ -18,7 +18,7 @@ use crate::capture::{Captures, Recorder};
 use crate::context::{Context, Failure};
 use crate::gate::{Op, Phase};
 use crate::kernel::Overflow;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 
 /// In a stream's state: it takes no more work.
 const CLOSED: u32 = 1;
@@ -45,7 +45,7 @@ pub struct Stream {
     device: u32,
     queue: Arc<dyn Queue>,
     outcome: Arc<QueueResult>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     state: AtomicU32,
     /// What happens to submits while `RECORDING` stands in `state`.
     recorder: Mutex<Option<Recorder>>,
@@ -95,7 +95,7 @@ const BY_DEVICE: u64 = 1 << 32;
 struct QueueResult {
     stream: u32,
     device: u32,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     failure: Arc<Failure>,
     /// The queue itself, which does not live by being known here.
     queue: OnceLock<Weak<dyn Queue>>,
@@ -273,7 +273,7 @@ impl Stream {
         &self.queue
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<SharedRuntime> {
         &self.shared
     }
 
@@ -470,7 +470,7 @@ impl Stream {
         self.advances_to(position, Duration::from_secs(1), 60);
     }
 
-    /// Waits for a position, and returns whether the stream reached it. Gives up after an interval in which the stream only waited, and
+    /// Waits for a position, and returns whether the stream reached it. Stops after an interval in which the stream only waited, and
     /// after `most` intervals in a row in which no task ended.
     fn advances_to(&self, position: u64, interval: Duration, most: u32) -> bool {
         let mut intervals = 0;

@@ -9,7 +9,7 @@ use jumar_hal::{Backend, Condition, Cost, Program, Span, Task};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::Op;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Stream};
 
 /// The condition under which a word lets a stream resume.
@@ -50,7 +50,7 @@ impl Write {
     /// # Errors
     /// `InvalidValue`: it is not an aligned word of device memory.
     pub(crate) fn new(
-        shared: &Shared,
+        shared: &SharedRuntime,
         word: Span,
         value: u64,
         caller: &Caller<'_>,
@@ -89,27 +89,27 @@ impl Program for Write {
 }
 
 /// What a wait for a word wants.
-pub(crate) struct Wanted {
+pub(crate) struct ValueCondition {
     backend: Arc<dyn Backend>,
     word: Span,
     test: ValueTest,
     value: u64,
 }
 
-impl Wanted {
+impl ValueCondition {
     /// Makes the condition.
     ///
     /// # Errors
     /// `InvalidValue`: it is not an aligned word of device memory.
     pub(crate) fn new(
-        shared: &Shared,
+        shared: &SharedRuntime,
         word: Span,
         test: ValueTest,
         value: u64,
         caller: &Caller<'_>,
     ) -> Result<Self> {
         check(shared, word, caller)?;
-        Ok(Wanted {
+        Ok(ValueCondition {
             backend: shared.backend.clone(),
             word,
             test,
@@ -123,7 +123,7 @@ impl Wanted {
     }
 }
 
-impl Condition for Wanted {
+impl Condition for ValueCondition {
     fn holds(&self) -> bool {
         self.test.passes(self.backend.load(self.word), self.value)
     }
@@ -134,7 +134,7 @@ impl Condition for Wanted {
 }
 
 /// Checks that eight bytes are an aligned word of device memory.
-fn check(shared: &Shared, word: Span, caller: &Caller<'_>) -> Result<()> {
+fn check(shared: &SharedRuntime, word: Span, caller: &Caller<'_>) -> Result<()> {
     let found = shared.space.resolve(word, caller.lookups, "value")?;
     let problem = if !found.home.is_device() {
         "is not device memory"
@@ -175,7 +175,13 @@ impl Stream {
         value: u64,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let condition = Arc::new(Wanted::new(self.shared(), word, test, value, caller)?);
+        let condition = Arc::new(ValueCondition::new(
+            self.shared(),
+            word,
+            test,
+            value,
+            caller,
+        )?);
         let limit = None;
         self.submit(caller, Task::Until { condition, limit }, || Op::WaitValue {
             at: word,

@@ -11,7 +11,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind, Runtime};
 
 /// What sizes of physical memory and of mappings are multiples of.
@@ -132,7 +132,7 @@ impl Mapping {
     }
 }
 
-impl Shared {
+impl SharedRuntime {
     /// Adds an accessible mapping to the live blocks.
     fn show_mapping(&self, span: Span, device: u32, epoch: u64, by: &'static str) {
         let owner = Owner::Mapping { epoch };

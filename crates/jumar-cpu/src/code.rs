@@ -408,7 +408,7 @@ fn info_name(prefix: &str, name: &str) -> Option<CString> {
     CString::new(format!("{prefix}{name}")).ok()
 }
 
-type Described = (Run, Vec<Parameter>, u32);
+type KernelDescription = (Run, Vec<Parameter>, u32);
 
 /// Reads a kernel's description.
 ///
@@ -416,7 +416,7 @@ type Described = (Run, Vec<Parameter>, u32);
 ///
 /// The address is that of an object of `bytes` bytes. If it is long enough, it is a description as `include/jumar/kernel.h` makes it,
 /// in a binary that stays loaded.
-unsafe fn described(info: *const c_void, bytes: usize, name: &str) -> Result<Described> {
+unsafe fn described(info: *const c_void, bytes: usize, name: &str) -> Result<KernelDescription> {
     if bytes < size_of::<RawInfo>() {
         return Err(Error::new(
             ErrorKind::InvalidValue,
@@ -528,7 +528,7 @@ impl CodeFunction for HostFunction {
         if parts < 2 {
             return self.run_part(launch, 0, blocks);
         }
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LaunchState {
             failure: Mutex::new(None),
             overflowed: AtomicBool::new(false),
         });
@@ -566,7 +566,7 @@ impl CodeFunction for HostFunction {
     }
 }
 
-struct Shared {
+struct LaunchState {
     failure: Mutex<Option<BlockFailure>>,
     overflowed: AtomicBool,
 }
@@ -790,7 +790,7 @@ pub(crate) fn at(
 
 /// Reads the kernel object at an address: a description that needs no exported symbol. An address outside of loaded objects,
 /// or of something else, has none.
-fn object_at(address: usize) -> Option<(Option<Library>, String, Result<Described>)> {
+fn object_at(address: usize) -> Option<(Option<Library>, String, Result<KernelDescription>)> {
     if !address.is_multiple_of(align_of::<RawObject>()) {
         return None;
     }

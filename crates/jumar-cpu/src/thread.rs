@@ -29,7 +29,7 @@ pub(crate) fn float_overflowed() -> bool {
 }
 
 struct Restore {
-    float: float::Saved,
+    float: float::SavedFlags,
     errno: i32,
 }
 
@@ -181,7 +181,7 @@ mod float {
     const MODES: u32 = 0xffc0;
 
     #[derive(Clone, Copy)]
-    pub(super) struct Saved(u32);
+    pub(super) struct SavedFlags(u32);
 
     #[inline]
     fn read() -> u32 {
@@ -201,12 +201,12 @@ mod float {
     }
 
     #[inline]
-    pub(super) fn enter() -> Saved {
+    pub(super) fn enter() -> SavedFlags {
         let saved = read();
         if saved & MODES != DEFAULT & MODES {
             write(DEFAULT);
         }
-        Saved(saved)
+        SavedFlags(saved)
     }
 
     /// What was met since: bit 2 division by zero, bit 3 overflow.
@@ -221,7 +221,7 @@ mod float {
     }
 
     #[inline]
-    pub(super) fn leave(saved: Saved) {
+    pub(super) fn leave(saved: SavedFlags) {
         // Flags that the program raised go too.
         if read() != saved.0 {
             write(saved.0);
@@ -234,7 +234,7 @@ mod float {
     use std::arch::asm;
 
     #[derive(Clone, Copy)]
-    pub(super) struct Saved(u64);
+    pub(super) struct SavedFlags(u64);
 
     pub(super) fn lower_flags() {
         // SAFETY: the register holds flags alone.
@@ -250,18 +250,18 @@ mod float {
     }
 
     #[inline]
-    pub(super) fn enter() -> Saved {
+    pub(super) fn enter() -> SavedFlags {
         let saved: u64;
         // SAFETY: reading the control register has no effect.
         unsafe { asm!("mrs {}, fpcr", out(reg) saved, options(nomem, nostack, preserves_flags)) };
         if saved != 0 {
-            leave(Saved(0));
+            leave(SavedFlags(0));
         }
-        Saved(saved)
+        SavedFlags(saved)
     }
 
     #[inline]
-    pub(super) fn leave(saved: Saved) {
+    pub(super) fn leave(saved: SavedFlags) {
         let now: u64;
         // SAFETY: reading the control register has no effect.
         unsafe { asm!("mrs {}, fpcr", out(reg) now, options(nomem, nostack, preserves_flags)) };
@@ -277,7 +277,7 @@ mod float {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod float {
     #[derive(Clone, Copy)]
-    pub(super) struct Saved;
+    pub(super) struct SavedFlags;
 
     pub(super) fn lower_flags() {}
 
@@ -285,11 +285,11 @@ mod float {
         false
     }
 
-    pub(super) fn enter() -> Saved {
-        Saved
+    pub(super) fn enter() -> SavedFlags {
+        SavedFlags
     }
 
-    pub(super) fn leave(_: Saved) {}
+    pub(super) fn leave(_: SavedFlags) {}
 }
 
 /// The share of the processors that a control group has.

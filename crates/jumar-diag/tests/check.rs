@@ -521,13 +521,13 @@ fn a_reset_takes_no_object_that_another_thread_is_destroying() {
 
 /// Counts what the checks do to memory, which no thread accesses.
 #[derive(Default)]
-struct Counted {
+struct EffectCounter {
     fills: AtomicU64,
     guards: AtomicU64,
     reads: AtomicU64,
 }
 
-impl Memory for Counted {
+impl Memory for EffectCounter {
     fn read(&self, _: Span, into: &mut [u8]) {
         // The program writes it between any two looks.
         into.fill(self.reads.fetch_add(1, Ordering::Relaxed) as u8);
@@ -550,7 +550,7 @@ fn what_a_callback_may_use_is_left_alone_until_the_host_has_waited() {
         ..Options::default()
     };
     let check = Check::new(options).expect("no report file is asked for");
-    let memory = Arc::new(Counted::default());
+    let memory = Arc::new(EffectCounter::default());
     check.set_memory(memory.clone());
     let pinned = BASE + (1 << 30);
     allocate(&check, BASE, 4096);

@@ -9,17 +9,17 @@ const INLINE: usize = 8;
 
 /// Dimensions or strides of a tensor. Up to eight are stored without an allocation.
 #[derive(Clone)]
-pub struct Dims(Stored);
+pub struct Dims(DimsStorage);
 
 #[derive(Clone)]
-enum Stored {
+enum DimsStorage {
     Inline { len: u8, values: [i64; INLINE] },
     Boxed(Box<[i64]>),
 }
 
 impl Default for Dims {
     fn default() -> Dims {
-        Dims(Stored::Inline {
+        Dims(DimsStorage::Inline {
             len: 0,
             values: [0; INLINE],
         })
@@ -38,13 +38,13 @@ impl Dims {
     #[inline]
     pub fn set(&mut self, values: &[i64]) {
         if values.len() > INLINE {
-            self.0 = Stored::Boxed(values.into());
+            self.0 = DimsStorage::Boxed(values.into());
             return;
         }
-        if let Stored::Boxed(_) = self.0 {
+        if let DimsStorage::Boxed(_) = self.0 {
             *self = Dims::default();
         }
-        if let Stored::Inline { len, values: slots } = &mut self.0 {
+        if let DimsStorage::Inline { len, values: slots } = &mut self.0 {
             *len = values.len() as u8;
             // Each by itself: a call that copies so few takes longer.
             for (slot, &value) in slots.iter_mut().zip(values) {
@@ -57,8 +57,8 @@ impl Dims {
     pub fn contiguous(shape: &[i64]) -> Dims {
         let mut strides = Dims::new(shape);
         let values = match &mut strides.0 {
-            Stored::Inline { values, .. } => &mut values[..shape.len()],
-            Stored::Boxed(values) => values,
+            DimsStorage::Inline { values, .. } => &mut values[..shape.len()],
+            DimsStorage::Boxed(values) => values,
         };
         let mut step = 1i64;
         for value in values.iter_mut().rev() {
@@ -76,8 +76,8 @@ impl Deref for Dims {
     #[inline]
     fn deref(&self) -> &[i64] {
         match &self.0 {
-            Stored::Inline { len, values } => &values[..usize::from(*len)],
-            Stored::Boxed(values) => values,
+            DimsStorage::Inline { len, values } => &values[..usize::from(*len)],
+            DimsStorage::Boxed(values) => values,
         }
     }
 }

@@ -36,7 +36,7 @@ fn request(message: &Writer) -> GeResult<Vec<u8>> {
 }
 
 /// What the program registered for the operator of a node.
-pub struct Registered {
+pub struct RegisteredOperator {
     /// Whether it infers the shapes of its outputs.
     pub infers: bool,
     /// The inputs on whose values its functions depend.
@@ -48,7 +48,7 @@ pub struct Registered {
 /// # Errors
 ///
 /// FAILED: the constructor of the class failed.
-pub fn registered(node: &Node) -> GeResult<Option<Registered>> {
+pub fn registered(node: &Node) -> GeResult<Option<RegisteredOperator>> {
     if HANDLER.get().is_none() {
         return Ok(None);
     }
@@ -60,7 +60,7 @@ pub fn registered(node: &Node) -> GeResult<Option<Registered>> {
     let mut from = Reader::new(&reply);
     let (executes, infers) = (from.u64()? != 0, from.u64()? != 0);
     let depends_on = from.list(8, Reader::index)?;
-    Ok(executes.then_some(Registered { infers, depends_on }))
+    Ok(executes.then_some(RegisteredOperator { infers, depends_on }))
 }
 
 /// An input of a custom operator.

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use jumar::engine::Caller;
-use jumar::offline::{Description, DeviceMemory, GearKind, Model, Package, Supplied, TensorInfo};
+use jumar::offline::{
+    Description, DeviceMemory, GearKind, Model, Package, SuppliedMemory, TensorInfo,
+};
 use jumar_types::dtype::DataType;
 
 use crate::graph::{BuildOptions, Products, TensorType};
@@ -74,7 +76,7 @@ pub struct Plan {
     /// How many inputs and outputs are the program's.
     pub inputs: usize,
     pub outputs: usize,
-    pub variables: Vec<Used>,
+    pub variables: Vec<VariableUse>,
     pub saved: Vec<String>,
     pub description: Arc<Description>,
     /// Work memory and weights, in bytes.
@@ -95,7 +97,7 @@ pub struct Staging {
 const MOST_PLANS: usize = 8;
 
 /// A variable that a plan uses.
-pub struct Used {
+pub struct VariableUse {
     pub what: ge::Variable,
     /// Whether the plan needs what it held before.
     pub reads: bool,
@@ -342,7 +344,7 @@ fn tensor_info(name: String, data_type: i32, dims: Vec<i64>) -> TensorInfo {
     }
 }
 
-fn lower(source: &Source, given: &[Option<TensorType>]) -> GeResult<ge::Lowered> {
+fn lower(source: &Source, given: &[Option<TensorType>]) -> GeResult<ge::LoweredGraph> {
     Ok(match source {
         Source::Built(graph) => ge::lower(graph, given)?,
         Source::Custom(split) => {
@@ -372,7 +374,7 @@ fn lower(source: &Source, given: &[Option<TensorType>]) -> GeResult<ge::Lowered>
                     value.ty = ty.clone();
                 }
             }
-            ge::Lowered {
+            ge::LoweredGraph {
                 inputs: graph.inputs.len(),
                 outputs: graph.outputs.len(),
                 graph,
@@ -406,8 +408,12 @@ pub fn compile(
     Ok(graph::compile_to_run(lowered, &options)?)
 }
 
-fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) -> GeResult<Plan> {
-    let ge::Lowered {
+fn plan(
+    lowered: ge::LoweredGraph,
+    given: &[Option<TensorType>],
+    products: Products,
+) -> GeResult<Plan> {
+    let ge::LoweredGraph {
         graph,
         inputs,
         outputs,
@@ -439,7 +445,7 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) 
 }
 
 /// Finds which variables a compiled graph still reads.
-fn used(graph: &graph::Graph, variables: Vec<ge::Variable>) -> Vec<Used> {
+fn used(graph: &graph::Graph, variables: Vec<ge::Variable>) -> Vec<VariableUse> {
     if variables.is_empty() {
         return Vec::new();
     }
@@ -448,7 +454,7 @@ fn used(graph: &graph::Graph, variables: Vec<ge::Variable>) -> Vec<Used> {
     let read: HashSet<_> = nodes.chain(outputs).collect();
     variables
         .into_iter()
-        .map(|what| Used {
+        .map(|what| VariableUse {
             reads: graph
                 .inputs
                 .get(what.input)
@@ -474,7 +480,7 @@ impl Plan {
     pub fn model(
         &self,
         device: &SessionDevice,
-        supplied: Supplied<'_>,
+        supplied: SuppliedMemory<'_>,
         caller: &Caller<'_>,
     ) -> GeResult<Arc<Model>> {
         if let Some(model) = self.model.get() {

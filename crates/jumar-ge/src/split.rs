@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jumar_types::dtype::DataType;
 
 use crate::collective::{self, Collective};
-use crate::custom::{self, Operand, Registered};
+use crate::custom::{self, Operand, RegisteredOperator};
 use crate::graph::{Products, TensorType};
 use crate::lowering::{self as ge, Data, Desc, Graph, Input, Node, Output, Value};
 use crate::plan::{Entry, Family, Source, State, type_of};
@@ -56,7 +56,7 @@ pub struct Call {
 /// Who performs a call.
 pub enum By {
     /// Execute of the program.
-    Program(Registered),
+    Program(RegisteredOperator),
     /// All ranks of a communicator.
     Ranks(Collective),
 }
@@ -558,7 +558,7 @@ mod tests {
         let custom: BTreeMap<usize, By> = custom
             .filter(|(_, node)| node.kind == "Own")
             .map(|(at, _)| {
-                let registered = Registered {
+                let registered = RegisteredOperator {
                     infers: false,
                     depends_on: Vec::new(),
                 };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime};
-use jumar::offline::{Bindings, Bound, DeviceMemory, Dims, Shaped, Spans};
+use jumar::offline::{Bindings, Bound, DeviceMemory, Dims, ShapedInput, Spans};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::graph::TensorType;
@@ -90,7 +90,7 @@ fn unassigned(name: &str) -> String {
 }
 
 /// The variables that the runs of one plan use, in the order of the plan's inputs and outputs.
-pub struct Used(Vec<UsedVariable>);
+pub struct PlanVariables(Vec<UsedVariable>);
 
 struct UsedVariable {
     variable: Arc<Variable>,
@@ -109,7 +109,7 @@ pub fn of_plan(
     plan: &Plan,
     device: &SessionDevice,
     caller: &Caller<'_>,
-) -> GeResult<Option<Arc<Used>>> {
+) -> GeResult<Option<Arc<PlanVariables>>> {
     if plan.variables.is_empty() {
         return Ok(None);
     }
@@ -142,10 +142,10 @@ pub fn of_plan(
             writes: what.output.is_some(),
         });
     }
-    Ok(Some(Arc::new(Used(used))))
+    Ok(Some(Arc::new(PlanVariables(used))))
 }
 
-impl Used {
+impl PlanVariables {
     /// Notes that a run was queued that assigns the variables which the plan writes: a run that is queued later may read them.
     pub fn note_assigned(&self) {
         for used in self.0.iter().filter(|used| used.writes) {
@@ -154,7 +154,7 @@ impl Used {
     }
 }
 
-impl Bindings for Used {
+impl Bindings for PlanVariables {
     fn touches(&self, reads: &mut Spans, writes: &mut Spans) {
         for used in &self.0 {
             let contents = used.variable.contents.lock();
@@ -174,7 +174,7 @@ impl Bindings for Used {
                 return Err(Error::new(ErrorKind::ModelExecute, sentence)
                     .fix("The run that assigns it failed: see its error."));
             }
-            bound.inputs.push(Shaped {
+            bound.inputs.push(ShapedInput {
                 span: contents.current.span(),
                 dims: Dims::from_slice(&used.variable.ty.shape),
             });

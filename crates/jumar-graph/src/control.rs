@@ -56,7 +56,7 @@ pub fn find(name: &str) -> Option<&'static Operator> {
 }
 
 /// What inference finds of a node with graphs.
-pub struct Inferred {
+pub struct ControlInference {
     /// The types of the outputs.
     pub outputs: Vec<TensorType>,
     /// The graphs, with the types of their values.
@@ -64,7 +64,7 @@ pub struct Inferred {
 }
 
 /// Infers the outputs of a node with graphs, and the types inside these.
-pub fn infer(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
+pub fn infer(node: &Node, inputs: &[Option<&TensorType>]) -> Result<ControlInference> {
     match node.operator.name {
         "If" => infer_if(node, inputs),
         "Loop" => infer_loop(node, inputs),
@@ -161,7 +161,7 @@ fn merge(one: &TensorType, two: &TensorType, what: &str) -> Result<TensorType> {
     Ok(TensorType::new(one.dtype, shape))
 }
 
-fn infer_if(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
+fn infer_if(node: &Node, inputs: &[Option<&TensorType>]) -> Result<ControlInference> {
     given(inputs, 0)?;
     let [then, other] = &node.bodies[..] else {
         return Err(GraphError::invalid("it has no two branches"));
@@ -192,7 +192,7 @@ fn infer_if(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
         .enumerate()
         .map(|(index, (one, two))| merge(one, two, &format!("output {index} of its branches")))
         .collect::<Result<_>>()?;
-    Ok(Inferred {
+    Ok(ControlInference {
         outputs,
         bodies: vec![then, other],
     })
@@ -206,7 +206,7 @@ pub(crate) fn carried(node: &Node) -> Result<usize> {
         .ok_or_else(|| GraphError::invalid("the body of a Loop has two inputs at least"))
 }
 
-fn infer_loop(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
+fn infer_loop(node: &Node, inputs: &[Option<&TensorType>]) -> Result<ControlInference> {
     let count = carried(node)?;
     let body = &node.bodies[0];
     let types = |id: crate::ValueId| body.graph.value(id).ty.clone();
@@ -238,7 +238,7 @@ fn infer_loop(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
         if next == state {
             let scanned = results[1 + count..].iter().map(stacked);
             let outputs = state.iter().cloned().chain(scanned).collect();
-            return Ok(Inferred {
+            return Ok(ControlInference {
                 outputs,
                 bodies: vec![graph],
             });
@@ -324,7 +324,7 @@ pub(crate) fn axis_of(axis: i64, rank: usize) -> Result<usize> {
         })
 }
 
-fn infer_scan(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
+fn infer_scan(node: &Node, inputs: &[Option<&TensorType>]) -> Result<ControlInference> {
     let scanning = Scanning::of(node)?;
     let body = &node.bodies[0];
     let mut length = UNKNOWN;
@@ -378,7 +378,7 @@ fn infer_scan(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
                     }
                 });
             }
-            return Ok(Inferred {
+            return Ok(ControlInference {
                 outputs,
                 bodies: vec![graph],
             });

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use jumar_ops::Operator;
 
-pub use crate::control::{DEEPEST, IF, Inferred, LOOP, find, infer as infer_control};
+pub use crate::control::{ControlInference, DEEPEST, IF, LOOP, find, infer as infer_control};
 pub use crate::eager::SingleOperator;
 pub use crate::eager::complex::find as find_complex_operator;
 pub use crate::eager::{all as single_operators, find as find_single_operator};

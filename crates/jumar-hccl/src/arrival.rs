@@ -58,7 +58,7 @@ pub struct Arrival {
     since: OnceLock<Instant>,
     /// How many transfers are left.
     left: AtomicUsize,
-    queued: Arc<Queued>,
+    queued: Arc<QueuedOperation>,
     is_complete: AtomicBool,
 }
 
@@ -124,9 +124,9 @@ impl Arrival {
 /// An operation in a stream or in a captured model. It may run many times.
 ///
 /// As a program it announces the rank to the others; the last one to come may do the work of all.
-pub struct Queued {
+pub struct QueuedOperation {
     /// Itself.
-    me: Weak<Queued>,
+    me: Weak<QueuedOperation>,
     communicator: Arc<Communicator>,
     operation: Operation,
     cost: Cost,
@@ -151,13 +151,13 @@ impl State {
     }
 }
 
-impl Queued {
+impl QueuedOperation {
     /// Creates what a stream runs for an operation whose numbers were taken, or of one that takes them as it runs.
     pub fn new(
         communicator: Arc<Communicator>,
         operation: Operation,
         taken: Option<Numbers>,
-    ) -> Arc<Queued> {
+    ) -> Arc<QueuedOperation> {
         let signal = match communicator.polls(operation.bytes()) {
             true => Signal::polled(communicator.poller().clone()),
             false => Signal::untimed(),
@@ -168,7 +168,7 @@ impl Queued {
             Task::LARGE_BYTES.. => Cost::Large,
             _ => Cost::Unbounded,
         };
-        Arc::new_cyclic(|me| Queued {
+        Arc::new_cyclic(|me| QueuedOperation {
             me: me.clone(),
             communicator,
             operation,
@@ -278,7 +278,7 @@ impl Queued {
     }
 }
 
-impl Program for Queued {
+impl Program for QueuedOperation {
     fn run(&self) -> Result<()> {
         let (arrival, earlier) = self.next_arrival();
         if let Some(earlier) = earlier {
@@ -301,7 +301,7 @@ impl Program for Queued {
     }
 }
 
-impl Joint for Queued {
+impl Joint for QueuedOperation {
     fn signal(&self) -> &Arc<Signal> {
         &self.signal
     }
@@ -320,7 +320,7 @@ impl Joint for Queued {
 }
 
 /// Returns how the operation ended. A model that drops it without running it abandons the operation.
-struct End(Arc<Queued>);
+struct End(Arc<QueuedOperation>);
 
 impl Program for End {
     fn run(&self) -> Result<()> {

@@ -8,7 +8,7 @@ use jumar_hal::sync::{AtomicU32, AtomicU64, Instant, Mutex, Ordering};
 use jumar_hal::{Poller, SpinLock};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::arrival::{Arrival, Channel, Numbers, Queued};
+use crate::arrival::{Arrival, Channel, Numbers, QueuedOperation};
 use crate::local::LocalGroup;
 use crate::network::NetworkGroup;
 use crate::operation::{Operation, digest};
@@ -230,7 +230,11 @@ impl Communicator {
     ///
     /// # Errors
     /// `CommSuspended`; `CommUnavailable`: it failed earlier; `InvalidHandle`: it was destroyed.
-    pub fn prepare(self: &Arc<Self>, operation: Operation, captured: bool) -> Result<Arc<Queued>> {
+    pub fn prepare(
+        self: &Arc<Self>,
+        operation: Operation,
+        captured: bool,
+    ) -> Result<Arc<QueuedOperation>> {
         match self.state.load(Ordering::Acquire) {
             READY => {}
             SUSPENDED => {
@@ -246,7 +250,7 @@ impl Communicator {
         }
         self.operations.fetch_add(1, Ordering::Relaxed);
         let taken = (!captured).then(|| self.take_numbers(Channel::Calls, &operation));
-        Ok(Queued::new(self.clone(), operation, taken))
+        Ok(QueuedOperation::new(self.clone(), operation, taken))
     }
 
     /// Returns the numbers of an operation that no stream took. If another thread has taken later ones meanwhile, the

@@ -19,12 +19,12 @@ use crate::words::Label;
 pub struct Domain {
     backend: Arc<dyn Backend>,
     meetings: Meetings,
-    observed: Arc<Observed>,
+    observed: Arc<ObservedCommunicators>,
 }
 
 /// The communicators whose operations may wait too long, and whether a thread looks after them.
 #[derive(Default)]
-struct Observed {
+struct ObservedCommunicators {
     list: Mutex<(Vec<Weak<Communicator>>, bool)>,
 }
 
@@ -213,7 +213,7 @@ impl Domain {
     }
 }
 
-impl Observed {
+impl ObservedCommunicators {
     /// Looks after operations that wait, until there is no communicator left.
     fn run(&self) {
         loop {

@@ -5,7 +5,7 @@
 //! files without names; ranks of several machines send messages through a plug-in. Sums are formed in rank order everywhere, so that a result has the same bits however the
 //! ranks are spread. A stream that waits for other ranks waits for a signal and holds no thread.
 //!
-//! Nothing here knows streams, gates or the C interface: [`Queued`] is what a stream has to run.
+//! Nothing here knows streams, gates or the C interface: [`QueuedOperation`] is what a stream has to run.
 #![deny(unsafe_code)]
 
 // Under the model checker there are these alone: they have no system below them.
@@ -49,7 +49,7 @@ mod types;
 mod words;
 
 #[cfg(not(loom))]
-pub use arrival::{Arrival, Channel, Numbers, Queued};
+pub use arrival::{Arrival, Channel, Numbers, QueuedOperation};
 #[cfg(not(loom))]
 pub use communicator::{Communicator, Options, Waiting};
 #[cfg(not(loom))]

@@ -19,7 +19,7 @@ use crate::mailbox::{Left, Mailbox};
 use crate::operation::{Collective, EVERYONE, LONG_BYTES, Message, Operation, Signature};
 use crate::os::processor;
 use crate::polling::{Pauses, Placement};
-use crate::posted::{Pair, Posted};
+use crate::posted::{Pair, PostedEnds};
 use crate::reduce::reduce;
 use crate::words::Label;
 use crate::{DataType, Kind, Reduction};
@@ -46,12 +46,12 @@ pub(crate) struct LocalGroup {
     /// How far each rank is, for ranks that poll.
     progress: Box<[Progress]>,
     /// By rank: operations that have ended, for threads that poll.
-    mailboxes: Box<[Mailbox<Ended>]>,
+    mailboxes: Box<[Mailbox<ExecutionEnd>]>,
     children: Mutex<HashMap<u64, (Arc<LocalGroup>, u32)>>,
 }
 
 /// An execution that has ended, and how.
-type Ended = (Arc<Arrival>, Result<()>);
+type ExecutionEnd = (Arc<Arrival>, Result<()>);
 
 /// The arrivals of all ranks at a meeting, in rank order.
 type All = SmallVec<[Arc<Arrival>; 8]>;
@@ -100,7 +100,7 @@ pub(crate) struct OtherThreads {
 impl Poller for OtherThreads {
     fn poll_while(&self, goes_on: &mut dyn FnMut(bool) -> bool) {
         let mailbox = &self.group.mailboxes[self.rank];
-        let end = |ended: Left<Ended>| {
+        let end = |ended: Left<ExecutionEnd>| {
             for (arrival, outcome) in ended {
                 arrival.complete(outcome);
             }
@@ -133,7 +133,7 @@ impl Poller for OtherThreads {
 struct Inner {
     /// One for each collective that some ranks have reached and others not: a few, at most one for each stream.
     meetings: Vec<Meeting>,
-    posted: Posted,
+    posted: PostedEnds,
     failure: Option<Error>,
     has_failed: Arc<AtomicBool>,
     /// Why each rank that is gone is gone.

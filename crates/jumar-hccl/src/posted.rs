@@ -69,12 +69,12 @@ fn message((arrival, index): &End) -> Option<&Message> {
 
 /// The ends that wait for their other ends.
 #[derive(Default)]
-pub(crate) struct Posted {
+pub(crate) struct PostedEnds {
     /// By route, and whether the end sends.
     ends: HashMap<(Route, bool), End>,
 }
 
-impl Posted {
+impl PostedEnds {
     /// Takes in one end of a transfer. Returns both if the other one has come before; otherwise this one waits for it.
     ///
     /// # Errors
@@ -123,9 +123,9 @@ impl Posted {
     /// thread that ends what is left waits for that.
     ///
     /// # Errors
-    /// As [`Posted::meet`].
+    /// As [`PostedEnds::meet`].
     pub(crate) fn meet_own(
-        posted: &Mutex<Posted>,
+        posted: &Mutex<PostedEnds>,
         arrival: &Arc<Arrival>,
         me: u32,
         group: (u64, u32),

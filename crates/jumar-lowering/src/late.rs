@@ -520,7 +520,7 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     };
     let model = compile(graph, &BuildOptions::default()).map_err(refused)?;
     let weights = Block::of(&model.weight_bytes(&[]).map_err(refused)?);
-    Ok(Box::new(Lowered {
+    Ok(Box::new(PlannedOperator {
         plan: model.plan().map_err(refused)?,
         weights,
         inputs: (0..waiting.inputs.len())
@@ -530,14 +530,14 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
 }
 
 /// The graph of an operator, planned.
-struct Lowered {
+struct PlannedOperator {
     plan: Plan,
     weights: Block,
     /// The inputs of the node that the graph reads, in its order.
     inputs: Vec<usize>,
 }
 
-impl Kernel for Lowered {
+impl Kernel for PlannedOperator {
     fn scratch_bytes(&self) -> usize {
         self.plan.arena_bytes
     }

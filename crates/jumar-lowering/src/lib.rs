@@ -22,7 +22,7 @@ use std::sync::Arc;
 use jumar_types::dtype::DataType;
 
 pub use fractals::{FORMAT_FRACTAL_NZ, fractal_dims};
-pub use lower::{Lowered, VARIABLES, Variable, is_known, lower, refuse_unknown};
+pub use lower::{LoweredGraph, VARIABLES, Variable, is_known, lower, refuse_unknown};
 pub use prototype::{Default, Occurs, Prototype, prototype, prototypes};
 pub use serialized::read_serialized;
 pub use single::{

@@ -7,7 +7,7 @@ use jumar_ops::TensorType;
 use jumar_types::dtype::DataType;
 
 use super::fractals::{self, FORMAT_FRACTAL_NZ, fractal_dims};
-use super::lower::{self, Lowered};
+use super::lower::{self, LoweredGraph};
 use super::{
     Data, Desc, FORMAT_ND, Graph, Input, Node, Occurs, Output, Prototype, Value, is_known,
     prototype,
@@ -124,7 +124,7 @@ fn compiled(
     if is_stored || casts.iter().any(Option::is_some) {
         (low, names) = lowered(operator, &casts, true)?;
     }
-    let Lowered {
+    let LoweredGraph {
         graph,
         outputs,
         variables,
@@ -217,7 +217,7 @@ fn lowered(
     operator: &SingleOperator,
     casts: &[Option<DataType>],
     as_stored: bool,
-) -> Result<(Lowered, Vec<Option<String>>)> {
+) -> Result<(LoweredGraph, Vec<Option<String>>)> {
     let kind = &operator.kind;
     let prototype =
         prototype(kind).ok_or_else(|| GraphError::unsupported("no operator has this type"))?;
@@ -459,7 +459,7 @@ fn outputs(prototype: &Prototype, operator: &SingleOperator) -> Result<Vec<Outpu
 }
 
 /// Compares described outputs with those that the operator has, and returns the types that they have to be converted to.
-fn casts(operator: &SingleOperator, lowered: &Lowered) -> Result<Vec<Option<DataType>>> {
+fn casts(operator: &SingleOperator, lowered: &LoweredGraph) -> Result<Vec<Option<DataType>>> {
     let mut graph = lowered.graph.clone();
     jumar_graph::conversion::infer_and_fold(&mut graph)?;
     let wanted = operator.outputs.iter().flatten();

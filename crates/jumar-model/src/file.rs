@@ -105,7 +105,7 @@ impl ModelFile {
     /// `ModelPath`: they cannot be read; `ModelInvalid`: they are damaged; what `take` answers.
     pub(crate) fn weights(
         &self,
-        stored: &Stored,
+        stored: &StoredWeights,
         mut take: impl FnMut(usize, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let length = stored.range.end - stored.range.start;
@@ -149,7 +149,7 @@ impl ModelFile {
 }
 
 /// Where weights lie in a file, and how they are checked.
-pub(crate) struct Stored {
+pub(crate) struct StoredWeights {
     pub(crate) range: Range<u64>,
     pub(crate) check: WeightsCheck,
 }
@@ -157,14 +157,14 @@ pub(crate) struct Stored {
 /// The file in which the weights of a loaded model lie.
 pub(crate) struct Backing {
     file: Arc<ModelFile>,
-    stored: Stored,
+    stored: StoredWeights,
     mapping: Option<Arc<dyn FileMapping>>,
     /// What came out when the weights were checked.
     checked: OnceLock<Option<Error>>,
 }
 
 impl Backing {
-    pub(crate) fn new(file: Arc<ModelFile>, stored: Stored) -> Backing {
+    pub(crate) fn new(file: Arc<ModelFile>, stored: StoredWeights) -> Backing {
         Backing {
             file,
             stored,

@@ -18,8 +18,8 @@ pub use jumar_lowering as lowering;
 /// The kernels for low precision on this machine; the setup of devices requests the matrix unit.
 pub use jumar_ops::processor;
 pub use loaded::{
-    Bindings, Bound, Dims, Execute, ExecuteOpen, Model, Observer, Produced, Results, ShapePlan,
-    Shaped, Spans, Supplied, Targets, gear_values,
+    Bindings, Bound, Dims, Execute, ExecuteOpen, Model, Observer, ProducedOutput, Results,
+    ShapePlan, ShapedInput, Spans, SuppliedMemory, Targets, gear_values,
 };
 pub use memory::DeviceMemory;
 pub use operator::{Operator, OperatorInput, OperatorOutput, OperatorRun};

@@ -37,7 +37,7 @@ use usage::{InUse, Usage};
 
 /// Memory that the program provides for a model; `None` lets the runtime allocate it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Supplied<'a> {
+pub struct SuppliedMemory<'a> {
     /// Work memory; one execution at a time uses it.
     pub work: Option<Span>,
     /// Memory for the weights.
@@ -54,7 +54,7 @@ pub struct Supplied<'a> {
 
 /// A loaded model.
 pub struct Model {
-    shared: Arc<Shared>,
+    shared: Arc<SharedModel>,
     /// Memory that was allocated here, to be freed at unload.
     owned: Mutex<Vec<Block>>,
     /// The life of the device that the model was loaded in; its end took the weights away.
@@ -73,7 +73,7 @@ static RELEASE: Call = Call {
 };
 
 /// What a queued execution needs; it outlives an unload.
-struct Shared {
+struct SharedModel {
     context: Arc<Context>,
     executable: Arc<Executable>,
     description: Arc<Description>,
@@ -138,7 +138,7 @@ pub type Targets = SmallVec<[Option<Span>; 2]>;
 
 /// An output of a model whose shapes are found while it runs.
 #[derive(Debug)]
-pub struct Produced {
+pub struct ProducedOutput {
     /// The number of the element type in the ACL interface.
     pub data_type: i32,
     /// The real dimensions.
@@ -150,19 +150,19 @@ pub struct Produced {
 /// Where an execution of unknown sizes leaves what it found; empty until it has run.
 #[derive(Default)]
 pub struct Results {
-    produced: Mutex<Option<Vec<Produced>>>,
+    produced: Mutex<Option<Vec<ProducedOutput>>>,
 }
 
 impl Results {
     /// Takes what the execution found.
-    pub fn take(&self) -> Option<Vec<Produced>> {
+    pub fn take(&self) -> Option<Vec<ProducedOutput>> {
         self.produced.lock().take()
     }
 }
 
 /// An input with the dimensions that it really has.
 #[derive(Clone, Debug)]
-pub struct Shaped {
+pub struct ShapedInput {
     /// The memory.
     pub span: Span,
     /// The dimensions.
@@ -201,7 +201,7 @@ pub struct Execute<'a> {
 #[derive(Clone, Default)]
 pub struct ExecuteOpen {
     /// Device memory and dimensions, in order.
-    pub inputs: Vec<Shaped>,
+    pub inputs: Vec<ShapedInput>,
     /// Device memory, in order; `None` lets the execution allocate it.
     pub outputs: Targets,
     /// Work memory of the caller's, as much as the plan for these inputs takes.
@@ -222,7 +222,7 @@ impl Model {
     pub fn load(
         package: &Package,
         context: &Arc<Context>,
-        supplied: Supplied<'_>,
+        supplied: SuppliedMemory<'_>,
         caller: &Caller<'_>,
     ) -> Result<Arc<Model>> {
         let mut owned = Vec::new();
@@ -232,7 +232,7 @@ impl Model {
         }
         let (weights, work, backing) = loaded?;
         Ok(Arc::new(Model {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedModel {
                 context: context.clone(),
                 executable: package.executable(),
                 description: package.description().clone(),
@@ -258,7 +258,7 @@ impl Model {
     fn allocate(
         package: &Package,
         context: &Arc<Context>,
-        supplied: Supplied<'_>,
+        supplied: SuppliedMemory<'_>,
         caller: &Caller<'_>,
         owned: &mut Vec<Block>,
     ) -> Result<(Span, Span, Option<Backing>)> {
@@ -389,7 +389,7 @@ impl Model {
     pub fn submit_open(
         &self,
         stream: &Arc<Stream>,
-        inputs: Vec<Shaped>,
+        inputs: Vec<ShapedInput>,
         outputs: Targets,
         results: Arc<Results>,
         caller: &Caller<'_>,
@@ -408,7 +408,7 @@ impl Model {
     ///
     /// # Units
     /// Bytes.
-    pub fn open_work_bytes(&self, inputs: &[Shaped]) -> Option<usize> {
+    pub fn open_work_bytes(&self, inputs: &[ShapedInput]) -> Option<usize> {
         let Executable::Dynamic(dynamic) = &*self.shared.executable else {
             return None;
         };
@@ -498,7 +498,7 @@ impl Model {
     /// As [`Model::execute`].
     pub fn execute_again(
         &self,
-        inputs: &[Shaped],
+        inputs: &[ShapedInput],
         outputs: &[Option<Span>],
         caller: &Caller<'_>,
     ) -> Result<Option<Arc<ShapePlan>>> {
@@ -525,7 +525,7 @@ impl Model {
     /// As [`Model::submit_open`]; what the execution failed with.
     pub fn execute_open(
         &self,
-        inputs: Vec<Shaped>,
+        inputs: Vec<ShapedInput>,
         outputs: Targets,
         results: Arc<Results>,
         caller: &Caller<'_>,
@@ -650,7 +650,7 @@ impl Drop for Model {
     }
 }
 
-impl Shared {
+impl SharedModel {
     /// Marks the beginning of an execution. The memory of the model stays until the returned value is dropped.
     ///
     /// # Errors
@@ -760,14 +760,14 @@ fn regions(spans: impl ExactSizeIterator<Item = Span>) -> Regions {
 }
 
 /// Adds the model to an error.
-fn failed(model: &Shared, error: &GraphError) -> Error {
+fn failed(model: &SharedModel, error: &GraphError) -> Error {
     let name = format!("model \"{}\" failed", model.description.name);
     Error::new(ErrorKind::ModelExecute, name).caused_by(refused(error, None))
 }
 
 /// One queued execution.
 struct Execution {
-    model: Arc<Shared>,
+    model: Arc<SharedModel>,
     stream: u32,
     inputs: Spans,
     outputs: Spans,

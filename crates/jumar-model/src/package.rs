@@ -12,7 +12,7 @@ use jumar_graph::{
 };
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::file::{Backing, ModelFile, Stored};
+use crate::file::{Backing, ModelFile, StoredWeights};
 use crate::loaded::Threads;
 
 /// The inputs and outputs of a model.
@@ -361,7 +361,7 @@ impl<'a> Package<'a> {
     }
 
     /// Opens a file of weights.
-    fn weight_file(&self, wanted: &ExternalWeights) -> Result<(Arc<ModelFile>, Stored)> {
+    fn weight_file(&self, wanted: &ExternalWeights) -> Result<(Arc<ModelFile>, StoredWeights)> {
         let Some(folder) = &self.folder else {
             return Err(Error::new(
                 ErrorKind::ModelPath,
@@ -388,7 +388,7 @@ impl<'a> Package<'a> {
                 ),
             ));
         }
-        let stored = Stored {
+        let stored = StoredWeights {
             range: 0..bytes,
             check: wanted.check(),
         };
@@ -493,8 +493,8 @@ const CHUNK: usize = 1 << 20;
 /// Weights begin at a multiple of this many bytes.
 const ALIGNED: usize = 64;
 
-fn stored(sections: &Sections) -> Stored {
-    Stored {
+fn stored(sections: &Sections) -> StoredWeights {
+    StoredWeights {
         range: sections.weights.clone(),
         check: sections.check_weights(),
     }

@@ -16,7 +16,7 @@ use crate::{OpError, Tensor, Workers};
 pub(crate) const GRAIN: usize = 16 << 10;
 
 /// A constant that is computed from another one.
-pub(crate) struct Derived {
+pub(crate) struct DerivedConstant {
     from: Derivation,
     /// The elements, where something asked for them before they were stored.
     bytes: OnceLock<Bytes>,
@@ -25,7 +25,7 @@ pub(crate) struct Derived {
 /// What a constant is computed from, and how. All elements are float32.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Derivation {
-    Scaled(Scaled),
+    Scaled(ScaledConstant),
     Filter(FilterPacking),
     Matrix(MatrixPacking),
 }
@@ -56,9 +56,9 @@ impl Derivation {
     }
 }
 
-impl Derived {
-    pub(crate) fn new(from: Derivation) -> Derived {
-        Derived {
+impl DerivedConstant {
+    pub(crate) fn new(from: Derivation) -> DerivedConstant {
+        DerivedConstant {
             from,
             bytes: OnceLock::new(),
         }
@@ -98,12 +98,12 @@ impl Derived {
 
 /// A constant with each entry of its first dimension multiplied by a number.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Scaled {
+pub(crate) struct ScaledConstant {
     source: Tensor,
     factors: Arc<[f64]>,
 }
 
-impl Scaled {
+impl ScaledConstant {
     /// Multiplies a number. The product is exact before it is rounded.
     #[inline(always)]
     pub(crate) fn product(value: f32, factor: f64) -> f32 {
@@ -120,7 +120,7 @@ impl Scaled {
                     let factor = self.factors[entry];
                     let from = from.row(entry * each, each, 1);
                     to.slice(entry * each, each)
-                        .map1(from, |value| Scaled::product(value, factor));
+                        .map1(from, |value| ScaledConstant::product(value, factor));
                 }
             },
         );
@@ -146,7 +146,7 @@ impl Tensor {
         }
         Ok(Tensor::derived(
             self.ty().clone(),
-            Derivation::Scaled(Scaled {
+            Derivation::Scaled(ScaledConstant {
                 source: self.clone(),
                 factors: factors.into(),
             }),

@@ -89,7 +89,8 @@ pub use infer::{InferCx, PrepareCx};
 pub use kernels::{compute, compute_known, pack_matrix, pack_weights};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{
-    Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, OutputView, Slot, Types,
+    Aliasing, InputDef, InputKind, InputPlacement, Kernel, Operator, OutputDef, OutputView, Slot,
+    Types,
 };
 pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, MaskedSlice, PixelFormat, SliceMasks};
 pub use registry::{find, find_onnx, operators};

@@ -187,7 +187,7 @@ pub struct OutputView {
 
 /// Where an input lies in the first output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Joined {
+pub struct InputPlacement {
     /// The element of a dense output that comes first.
     pub start: usize,
     /// In how many runs of elements it lies there, which are equally long and equally far apart.
@@ -217,7 +217,7 @@ pub trait Kernel: Send + Sync {
     }
 
     /// Returns the part of the first output that an input is copied to unchanged. What is there already when the kernel runs is not copied again.
-    fn as_slice_of_output(&self, _input: usize) -> Option<Joined> {
+    fn as_slice_of_output(&self, _input: usize) -> Option<InputPlacement> {
         None
     }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use jumar_types::dtype::DataType;
 
 use crate::OpError;
-use crate::derived::{Derivation, Derived};
+use crate::derived::{Derivation, DerivedConstant};
 use crate::view::{BF16, Bool8, Element, F16, Layout, View};
 
 /// Stands for a dimension that is not known yet.
@@ -134,7 +134,7 @@ pub struct Tensor {
 #[derive(Clone)]
 enum Contents {
     Known(Bytes),
-    Derived(Arc<Derived>),
+    Derived(Arc<DerivedConstant>),
 }
 
 impl fmt::Debug for Tensor {
@@ -188,12 +188,12 @@ impl Tensor {
     pub(crate) fn derived(ty: TensorType, from: Derivation) -> Tensor {
         Tensor {
             ty,
-            contents: Contents::Derived(Arc::new(Derived::new(from))),
+            contents: Contents::Derived(Arc::new(DerivedConstant::new(from))),
         }
     }
 
     /// Returns what the elements are computed from, unless they are known.
-    pub(crate) fn unknown(&self) -> Option<&Derived> {
+    pub(crate) fn unknown(&self) -> Option<&DerivedConstant> {
         match &self.contents {
             Contents::Derived(derived) if derived.known().is_none() => Some(derived),
             Contents::Derived(_) | Contents::Known(_) => None,
@@ -202,7 +202,7 @@ impl Tensor {
 
     /// As [`Tensor::unknown`].
     pub(crate) fn derivation(&self) -> Option<&Derivation> {
-        self.unknown().map(Derived::from)
+        self.unknown().map(DerivedConstant::from)
     }
 
     /// Makes a one-dimensional int64 tensor.

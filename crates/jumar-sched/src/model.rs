@@ -498,13 +498,13 @@ fn loom_a_stream_whose_signal_is_set_while_a_thread_polls_is_left_to_somebody() 
 }
 
 /// What another thread ends.
-struct Joined {
+struct ExternalCompletion {
     signal: Arc<Signal>,
     begun: AtomicUsize,
     ended: AtomicUsize,
 }
 
-impl Program for Joined {
+impl Program for ExternalCompletion {
     fn run(&self) -> Result<()> {
         self.begun.fetch_add(1, Ordering::Relaxed);
         Ok(())
@@ -523,7 +523,7 @@ impl Program for Joined {
     }
 }
 
-impl Joint for Joined {
+impl Joint for ExternalCompletion {
     fn signal(&self) -> &Arc<Signal> {
         &self.signal
     }
@@ -549,7 +549,7 @@ fn loom_what_is_joined_begins_and_ends_once() {
             Stream::new(pool.clone(), config, age, TINY, Arc::new(NoObserver))
         };
         let (stream, another) = (make(0), make(1));
-        let joint = Arc::new(Joined {
+        let joint = Arc::new(ExternalCompletion {
             signal: Arc::new(Signal::polled(Arc::new(Twice))),
             begun: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),

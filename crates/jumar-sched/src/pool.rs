@@ -194,7 +194,7 @@ pub(crate) enum Cpus {
 
 /// A wake or start that is carried out after the lock is released.
 #[must_use]
-enum Wanted {
+enum WakeRequest {
     Nobody,
     /// A worker in a timed park: it wakes by itself soon.
     Wake(Arc<Parker>),
@@ -247,9 +247,9 @@ impl Drop for Setting {
 
 impl Inner {
     /// Finds the worker that has to be woken so that no entry is left without a worker.
-    fn wanted(&mut self, pool: &Pool) -> Wanted {
+    fn wanted(&mut self, pool: &Pool) -> WakeRequest {
         if self.stopped || self.awake > 0 {
-            return Wanted::Nobody;
+            return WakeRequest::Nobody;
         }
         let kept = |expiry: Instant| {
             self.asleep
@@ -261,21 +261,21 @@ impl Inner {
             .first_key_value()
             .is_some_and(|((expiry, _), _)| !kept(*expiry));
         if !self.has_work(pool) && !forgotten {
-            return Wanted::Nobody;
+            return WakeRequest::Nobody;
         }
         if let Some(idle) = self.asleep.pop() {
             self.awake += 1;
-            return Wanted::WakeParked(idle.parked);
+            return WakeRequest::WakeParked(idle.parked);
         }
         if self.started > 0 && !pool.knows_workers() {
-            return Wanted::Count;
+            return WakeRequest::Count;
         }
         if self.started == 0 || self.started < pool.workers() {
             self.started += 1;
             self.awake += 1;
-            return Wanted::Start(self.started - 1);
+            return WakeRequest::Start(self.started - 1);
         }
-        Wanted::Nobody
+        WakeRequest::Nobody
     }
 
     fn put(&mut self, pool: &Pool, stream: Arc<dyn Runnable>, hot: bool) {
@@ -487,7 +487,7 @@ impl Pool {
             inner.put(self, stream, hot);
             if self.schedule.is_none() && SETTING.get() == Arc::as_ptr(self).addr() {
                 WAKE_DEFERRED.set(true);
-                Wanted::Nobody
+                WakeRequest::Nobody
             } else {
                 // The next waiting thread runs one stream: programs on a second one are worth a wake.
                 let second = !hot && cost == Cost::Unbounded && inner.count > 1;
@@ -495,7 +495,7 @@ impl Pool {
                     Some(timed_worker)
                         if cost == Cost::Large || second || self.schedule.is_some() =>
                     {
-                        Wanted::Wake(timed_worker.clone())
+                        WakeRequest::Wake(timed_worker.clone())
                     }
                     _ => inner.wanted(self),
                 }
@@ -526,23 +526,23 @@ impl Pool {
         let wanted = {
             let mut inner = self.inner.lock();
             match inner.wanted(self) {
-                Wanted::Nobody if long && inner.count > 0 => inner
+                WakeRequest::Nobody if long && inner.count > 0 => inner
                     .timed_worker
                     .clone()
-                    .map_or(Wanted::Nobody, Wanted::Wake),
+                    .map_or(WakeRequest::Nobody, WakeRequest::Wake),
                 wanted => wanted,
             }
         };
         self.carry_out(wanted);
     }
 
-    fn carry_out(self: &Arc<Self>, wanted: Wanted) {
+    fn carry_out(self: &Arc<Self>, wanted: WakeRequest) {
         match wanted {
-            Wanted::Nobody => {}
-            Wanted::Wake(parker) => parker.unpark(),
-            Wanted::WakeParked(parked) => self.wake_on_other_cpu(&parked),
-            Wanted::Start(number) => self.start(number),
-            Wanted::Count => {
+            WakeRequest::Nobody => {}
+            WakeRequest::Wake(parker) => parker.unpark(),
+            WakeRequest::WakeParked(parked) => self.wake_on_other_cpu(&parked),
+            WakeRequest::Start(number) => self.start(number),
+            WakeRequest::Count => {
                 self.cpus();
                 let wanted = self.inner.lock().wanted(self);
                 self.carry_out(wanted);

@@ -22,11 +22,11 @@ use jumar_hal::{
 use jumar_types::{Error, ErrorKind};
 
 use crate::pool::{IsOver, Pool, Setting};
-use crate::ring::{Called, Entry, Owner, PushPermit, Ring, Sizes};
+use crate::ring::{CallOutcome, Entry, Owner, PushPermit, Ring, Sizes};
 use crate::runnable::{DriveOutcome, Runnable};
 use crate::team::Team;
 pub(crate) use handle::Handle;
-use waiting::{Parked, UNPOLLED};
+use waiting::{ParkedWaiter, UNPOLLED};
 
 /// How many bounded tasks of another stream a waiting thread runs before it looks after its own.
 const HELP: u32 = 64;
@@ -49,7 +49,7 @@ pub(crate) struct Stream {
     held_clears: AtomicBool,
     /// The first position that a parked thread waits for.
     first_waited: AtomicU64,
-    parked: Mutex<Vec<Parked>>,
+    parked: Mutex<Vec<ParkedWaiter>>,
     watcher: Arc<dyn QueueObserver>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) number: u32,
@@ -723,7 +723,7 @@ impl Runnable for Stream {
     }
 
     fn call(&self) -> bool {
-        matches!(self.ring.call(), Called::Queued { list: true })
+        matches!(self.ring.call(), CallOutcome::Queued { list: true })
     }
 
     fn run(

@@ -21,11 +21,11 @@ use crate::stream::Stream;
 /// It ends when its last name, stream, event and model are dropped.
 #[derive(Clone)]
 pub struct Context {
-    pub(crate) inner: Arc<Shared>,
+    pub(crate) inner: Arc<SharedContext>,
 }
 
 /// What the names of a context share.
-pub(crate) struct Shared {
+pub(crate) struct SharedContext {
     pub(crate) runtime: Arc<Inner>,
     pub(crate) core: Arc<jumar_core::Context>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Shared {
 impl Context {
     pub(crate) fn new(runtime: Arc<Inner>, core: Arc<jumar_core::Context>) -> Context {
         Context {
-            inner: Arc::new(Shared { runtime, core }),
+            inner: Arc::new(SharedContext { runtime, core }),
         }
     }
 
@@ -110,7 +110,7 @@ pub(crate) fn refuse_in_host_function() -> Result<()> {
         .fix("Hand the result to another thread, and wait for the stream there."))
 }
 
-impl Drop for Shared {
+impl Drop for SharedContext {
     fn drop(&mut self) {
         let (core, runtime) = (self.core.clone(), self.runtime.clone());
         wait_elsewhere(move || {

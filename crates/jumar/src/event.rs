@@ -20,19 +20,19 @@ use crate::context::{self, refuse_in_host_function};
 /// It holds its context. What is queued needs no event: it may be dropped at once.
 #[derive(Clone)]
 pub struct Event {
-    pub(crate) inner: Arc<Shared>,
+    pub(crate) inner: Arc<SharedEvent>,
 }
 
 /// What the names of an event share.
-pub(crate) struct Shared {
-    pub(crate) context: Arc<context::Shared>,
+pub(crate) struct SharedEvent {
+    pub(crate) context: Arc<context::SharedContext>,
     pub(crate) core: Arc<jumar_core::Event>,
 }
 
 impl Event {
-    pub(crate) fn new(context: Arc<context::Shared>, core: Arc<jumar_core::Event>) -> Event {
+    pub(crate) fn new(context: Arc<context::SharedContext>, core: Arc<jumar_core::Event>) -> Event {
         Event {
-            inner: Arc::new(Shared { context, core }),
+            inner: Arc::new(SharedEvent { context, core }),
         }
     }
 
@@ -100,7 +100,7 @@ impl Event {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedEvent {
     fn drop(&mut self) {
         drop(by(&call::DROP_EVENT, |caller| self.core.destroy(caller)));
     }

@@ -42,12 +42,12 @@ use crate::stream::Stream;
 /// Any thread may launch it, on any stream of its context. Launches of one graph run one after the other.
 #[derive(Clone)]
 pub struct Graph {
-    inner: Arc<Shared>,
+    inner: Arc<SharedGraph>,
 }
 
 /// What the names of a graph share.
-struct Shared {
-    context: Arc<context::Shared>,
+struct SharedGraph {
+    context: Arc<context::SharedContext>,
     core: Arc<jumar_core::Graph>,
     uses: Uses,
 }
@@ -89,7 +89,7 @@ impl Context {
         record(&capture)?;
         let core = recording.end()?;
         Ok(Graph {
-            inner: Arc::new(Shared {
+            inner: Arc::new(SharedGraph {
                 context: self.inner.clone(),
                 core,
                 uses: capture.uses.into_inner(),
@@ -236,7 +236,7 @@ impl Graph {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedGraph {
     fn drop(&mut self) {
         let (context, core) = (self.context.clone(), self.core.clone());
         // Models wait for their own executions only, so they go after the graph.

@@ -43,12 +43,12 @@ pub const TRITON_KERNELS: &str = concat!("jumar-triton-kernel:", env!("CARGO_PKG
 /// It holds its context. Its kernels hold it, and queued launches hold the code that they run.
 #[derive(Clone)]
 pub struct KernelModule {
-    inner: Arc<Shared>,
+    inner: Arc<SharedModule>,
 }
 
 /// What the names of a module share.
-struct Shared {
-    context: Arc<context::Shared>,
+struct SharedModule {
+    context: Arc<context::SharedContext>,
     core: Arc<Binary>,
 }
 
@@ -173,7 +173,7 @@ impl KernelModule {
             let runtime = &context.inner.runtime.core;
             let core = runtime.add_binary(image, CodeForm::Kernel, 0)?;
             Ok(KernelModule {
-                inner: Arc::new(Shared {
+                inner: Arc::new(SharedModule {
                     context: context.inner.clone(),
                     core,
                 }),
@@ -203,7 +203,7 @@ impl KernelModule {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedModule {
     fn drop(&mut self) {
         // A runtime that was shut down took the binary along.
         drop(by(&call::DROP_KERNELS, |caller| {

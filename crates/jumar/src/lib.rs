@@ -85,7 +85,7 @@ pub mod offline {
     pub use jumar_model::{
         Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, Dims, DynamicAipp, Execute,
         ExecuteOpen, ExternalWeight, Gear, GearKind, Model, Observer, Operator, OperatorInput,
-        OperatorOutput, OperatorRun, Package, PixelFormat, Produced, Results, ShapePlan, Shaped,
-        Spans, Supplied, Targets, TensorInfo, gear_values, graph, lowering,
+        OperatorOutput, OperatorRun, Package, PixelFormat, ProducedOutput, Results, ShapePlan,
+        ShapedInput, Spans, SuppliedMemory, Targets, TensorInfo, gear_values, graph, lowering,
     };
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jumar_core::Span;
 use jumar_model::graph::{self, BuildOptions, GraphError};
-use jumar_model::{Package, Supplied};
+use jumar_model::{Package, SuppliedMemory};
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -44,12 +44,12 @@ use crate::stream::Stream;
 /// on different streams; different models run beside each other.
 #[derive(Clone)]
 pub struct Model {
-    inner: Arc<Shared>,
+    inner: Arc<ModelNames>,
 }
 
 /// What the names of a model share.
-struct Shared {
-    context: Arc<context::Shared>,
+struct ModelNames {
+    context: Arc<context::SharedContext>,
     core: Arc<jumar_model::Model>,
     inputs: Vec<TensorInfo>,
     outputs: Vec<TensorInfo>,
@@ -169,8 +169,9 @@ impl Model {
                 .iter()
                 .map(TensorInfo::of)
                 .collect::<Result<_>>()?;
-            let load =
-                || jumar_model::Model::load(package, &shared.core, Supplied::default(), caller);
+            let load = || {
+                jumar_model::Model::load(package, &shared.core, SuppliedMemory::default(), caller)
+            };
             let core = match load() {
                 // Memory that is only waiting for its last tasks is as good as free.
                 Err(error)
@@ -181,7 +182,7 @@ impl Model {
                 other => other,
             }?;
             Ok(Model {
-                inner: Arc::new(Shared {
+                inner: Arc::new(ModelNames {
                     context: shared.clone(),
                     core,
                     inputs,
@@ -347,7 +348,7 @@ fn compile(
     graph::compile_to_run(imported, &options)
 }
 
-impl Drop for Shared {
+impl Drop for ModelNames {
     fn drop(&mut self) {
         let (context, core) = (self.context.clone(), self.core.clone());
         wait_elsewhere(move || {

@@ -99,7 +99,7 @@ pub(crate) fn from_environment() -> Result<Option<Arc<BlockedStream>>> {
     };
     Ok(Some(Arc::new(BlockedStream {
         choice: Mutex::new(choice),
-        asked: Mutex::new(Asked::default()),
+        asked: Mutex::new(StallActivity::default()),
     })))
 }
 
@@ -179,13 +179,13 @@ impl Turns {
 
 pub(crate) struct BlockedStream {
     choice: Mutex<Choice>,
-    asked: Mutex<Asked>,
+    asked: Mutex<StallActivity>,
 }
 
 /// What happened since something could run and did not. On a loaded machine time passes while the program is not even running,
 /// so what its threads do counts as well.
 #[derive(Default)]
-struct Asked {
+struct StallActivity {
     /// When the program called last.
     last_call: u64,
     /// How often the schedule was asked since then.

@@ -48,20 +48,23 @@ use crate::runtime::{Access, InHostFunction, Inner, wait_elsewhere};
 /// Any thread may submit. Threads that wait help with the work.
 #[derive(Clone)]
 pub struct Stream {
-    pub(crate) inner: Arc<Shared>,
+    pub(crate) inner: Arc<SharedStream>,
 }
 
 /// What the names of a stream share.
-pub(crate) struct Shared {
-    pub(crate) context: Arc<context::Shared>,
+pub(crate) struct SharedStream {
+    pub(crate) context: Arc<context::SharedContext>,
     pub(crate) core: Arc<jumar_core::Stream>,
     panicked: Arc<Mutex<Option<Error>>>,
 }
 
 impl Stream {
-    pub(crate) fn new(context: Arc<context::Shared>, core: Arc<jumar_core::Stream>) -> Stream {
+    pub(crate) fn new(
+        context: Arc<context::SharedContext>,
+        core: Arc<jumar_core::Stream>,
+    ) -> Stream {
         Stream {
-            inner: Arc::new(Shared {
+            inner: Arc::new(SharedStream {
                 context,
                 core,
                 panicked: Arc::default(),
@@ -507,7 +510,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     }
 }
 
-impl Shared {
+impl SharedStream {
     fn take_panic(&self) -> Result<()> {
         self.panicked.lock().take().map_or(Ok(()), Err)
     }
@@ -519,7 +522,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedStream {
     fn drop(&mut self) {
         let (context, core) = (self.context.clone(), self.core.clone());
         wait_elsewhere(move || {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 
 use jumar::engine::{Call, Caller, Context, Lookups, Runtime};
 use jumar::offline::graph::{self, BuildOptions, onnx};
-use jumar::offline::{Model, Package, Results, Shaped, Supplied, Targets};
+use jumar::offline::{Model, Package, Results, ShapedInput, SuppliedMemory, Targets};
 use jumar::{ErrorKind, Settings};
 
 static TEST: Call = Call {
@@ -39,7 +39,7 @@ impl Engine {
         let imported = onnx::import(&bytes, None).expect("an ONNX model");
         let (model, executable) = graph::compile_to_run(imported, options).expect("a model");
         let package = Package::from_model(model, executable).expect("a package");
-        by(|caller| Model::load(&package, &self.context, Supplied::default(), caller))
+        by(|caller| Model::load(&package, &self.context, SuppliedMemory::default(), caller))
             .expect("loaded")
     }
 }
@@ -112,7 +112,7 @@ fn outputs_that_nobody_takes_are_freed_with_the_results() {
     assert!(model.description().open, "the batch is not known");
     let image = by(|caller| engine.context.allocate(256, 256, caller)).expect("memory");
     let results = Arc::<Results>::default();
-    let inputs = vec![Shaped {
+    let inputs = vec![ShapedInput {
         span: image.span,
         dims: [1, 1, 8, 8].into_iter().collect(),
     }];

@@ -19,14 +19,14 @@ const POLL: Duration = Duration::from_millis(50);
 static LINES: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// How a command ended.
-pub struct Ended {
+pub struct CommandEnd {
     /// Its status.
     pub status: ExitStatus,
     /// Whether it was stopped because it took longer than it may.
     pub timed_out: bool,
 }
 
-impl Ended {
+impl CommandEnd {
     /// Returns the problem, if there was one.
     pub fn problem(&self) -> Option<String> {
         use std::os::unix::process::ExitStatusExt;
@@ -59,7 +59,7 @@ pub fn run_logged(
     command: &mut Command,
     log: &Path,
     limit: Duration,
-) -> Result<Ended> {
+) -> Result<CommandEnd> {
     if let Some(folder) = log.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -79,7 +79,7 @@ pub fn run_logged(
     let mut display = Display::new(label, start);
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Ended {
+            return Ok(CommandEnd {
                 status,
                 timed_out: false,
             });
@@ -87,7 +87,7 @@ pub fn run_logged(
         if start.elapsed() > limit {
             stop_with_descendants(child.id());
             let status = child.wait()?;
-            return Ok(Ended {
+            return Ok(CommandEnd {
                 status,
                 timed_out: true,
             });

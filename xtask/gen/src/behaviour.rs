@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::model::{Api, CType, Count, Field, Function, Group, Named, Neutral, Param, Passing};
+use super::model::{Api, CType, Count, Field, Function, Group, NamedType, Neutral, Param, Passing};
 use super::rust::{raw_name, value_type};
 use super::shims::name_of;
 
@@ -39,8 +39,8 @@ fn calls(api: &Api) -> Result<String> {
         "{FIRST_LINE}//! One row for each function: words in, the safe function of jumar-acl, one word out.\n\n\
          #![expect(non_snake_case, unused_parens, reason = \"the C names, so that they can be searched for; one macro for any number of results\")]\n\n\
          use jumar_acl::enter;\nuse jumar_acl::generated::calls;\n\n\
-         use crate::raw_args::{{self, Played, RawArgs}};\nuse crate::row::{{Argument as _, Destination as _, RowArgs, calls}};\n\n\
-         /// A call of the table.\npub type Player = fn(&RawArgs<'_>) -> Played;\n\n\
+         use crate::raw_args::{{self, CallAnswer, RawArgs}};\nuse crate::row::{{Argument as _, Destination as _, RowArgs, calls}};\n\n\
+         /// A call of the table.\npub type Player = fn(&RawArgs<'_>) -> CallAnswer;\n\n\
          calls! {{ w;\n{rows}}}\n"
     ))
 }
@@ -263,7 +263,7 @@ fn list_field(rows: &mut Vec<String>, prefix: &str, base: usize, field: &Field) 
 
 /// Notes a structure and those inside it.
 fn note(api: &Api, ctype: &CType, used: &mut BTreeSet<String>) {
-    let Some(Named::Struct(at)) = api.named(&ctype.base) else {
+    let Some(NamedType::Struct(at)) = api.named(&ctype.base) else {
         return;
     };
     let of = &api.structs[at];

@@ -25,11 +25,11 @@ struct Licenses {
 
 #[derive(Deserialize)]
 struct Bans {
-    deny: Vec<Banned>,
+    deny: Vec<BannedPackage>,
 }
 
 #[derive(Deserialize)]
-struct Banned {
+struct BannedPackage {
     name: String,
 }
 

@@ -280,7 +280,7 @@ fn takes_a_pointer(function: &Function) -> bool {
 
 /// The functions that refused cases name.
 #[derive(Default)]
-struct Refused {
+struct RefusedFunctions {
     /// Those with an answer that is not 0.
     with_code: BTreeSet<String>,
     /// All of them.
@@ -295,13 +295,13 @@ fn api_files(repository: &Repository) -> impl Iterator<Item = &File> {
     })
 }
 
-fn named_by_cases(repository: &Repository) -> Result<(BTreeSet<String>, Refused)> {
+fn named_by_cases(repository: &Repository) -> Result<(BTreeSet<String>, RefusedFunctions)> {
     const SETUPS: &str = "tests/behaviour/setups.toml";
     let setups: BTreeMap<String, Setup> = match repository.get(SETUPS) {
         Some(file) => toml::from_str(&file.text).context(SETUPS)?,
         None => BTreeMap::new(),
     };
-    let (mut works, mut refused) = (BTreeSet::new(), Refused::default());
+    let (mut works, mut refused) = (BTreeSet::new(), RefusedFunctions::default());
     let tables = repository.files.iter().filter(|file| {
         file.path.starts_with("tests/behaviour/")
             && file.path.ends_with(".toml")

@@ -281,7 +281,7 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
 
 /// What a function of the C interface returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Returned {
+pub enum ReturnKind {
     /// The code of the call.
     Code,
     /// Something else: a number, an address; 0 if it is neither.
@@ -290,7 +290,7 @@ pub enum Returned {
 
 /// Ends the call that began last on this thread. `read` reads so many bytes that the call wrote to an address.
 #[cold]
-pub fn end(call: &'static Call, code: i32, returned: Returned, read: fn(u64, usize) -> u64) {
+pub fn end(call: &'static Call, code: i32, returned: ReturnKind, read: fn(u64, usize) -> u64) {
     let ended = FRAMES.try_with(|frames| {
         let mut frames = frames.borrow_mut();
         frames.depth = frames.depth.checked_sub(1)?;
@@ -329,12 +329,12 @@ pub fn end(call: &'static Call, code: i32, returned: Returned, read: fn(u64, usi
             words,
             code,
             returned: match returned {
-                Returned::Code => 0,
-                Returned::Value(value) => value,
+                ReturnKind::Code => 0,
+                ReturnKind::Value(value) => value,
             },
             written,
             sentence,
-            returns_code: returned == Returned::Code,
+            returns_code: returned == ReturnKind::Code,
         };
         check::after(check, &seen);
     }

@@ -9,9 +9,9 @@ use crate::Cx;
 
 /// The library that was loaded for a choice of the user.
 #[derive(Default)]
-pub(super) struct Libraries(Mutex<Option<Loaded>>);
+pub(super) struct Libraries(Mutex<Option<LoadedLibrary>>);
 
-struct Loaded {
+struct LoadedLibrary {
     names: Vec<String>,
     /// Why there is none was logged.
     library: Option<Ffmpeg>,
@@ -32,7 +32,7 @@ pub(super) fn library(cx: &Cx<'_>, codec: Codec) -> Result<Option<Ffmpeg>> {
         let library = Ffmpeg::load(&wanted)
             .map_err(|error| built_in(&error.to_string()))
             .ok();
-        *loaded = Some(Loaded { names, library });
+        *loaded = Some(LoadedLibrary { names, library });
     }
     let library = loaded.as_ref().and_then(|loaded| loaded.library.clone());
     drop(loaded);

@@ -15,11 +15,11 @@ use crate::{Cx, Raw, model_config, refuse};
 
 /// The bundles of the process by number. Numbers start at 1 and are never used again.
 pub struct Bundles {
-    open: RwLock<HashMap<u32, Arc<Opened>>>,
+    open: RwLock<HashMap<u32, Arc<OpenBundle>>>,
     last: AtomicU32,
 }
 
-struct Opened {
+struct OpenBundle {
     content: Bundle,
     /// The numbers of the models in the bundle's order, where all were loaded at once.
     together: Option<Vec<u32>>,
@@ -79,7 +79,7 @@ fn parse(bytes: Option<&[u8]>) -> Result<Bundle> {
     }
 }
 
-fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Opened>> {
+fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<OpenBundle>> {
     let bundles = &cx.process.bundles;
     bundles.open.read().get(&id).cloned().ok_or_else(|| {
         let last = bundles.last.load(Ordering::Relaxed);
@@ -96,7 +96,7 @@ fn number(cx: &Cx<'_>) -> u32 {
     cx.process.bundles.last.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-fn keep(cx: &Cx<'_>, id: u32, opened: Opened) {
+fn keep(cx: &Cx<'_>, id: u32, opened: OpenBundle) {
     let opened = Arc::new(opened);
     cx.process.bundles.open.write().insert(id, opened);
 }
@@ -123,7 +123,7 @@ fn load(cx: &Cx<'_>, content: Bundle) -> Result<u32> {
     keep(
         cx,
         id,
-        Opened {
+        OpenBundle {
             content,
             together: Some(models.clone()),
             loaded: Mutex::new(models),
@@ -148,7 +148,7 @@ fn register(cx: &Cx<'_>, content: Bundle) -> u32 {
     keep(
         cx,
         id,
-        Opened {
+        OpenBundle {
             content,
             together: None,
             loaded: Mutex::default(),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use jumar::engine::Span;
 use jumar::engine::message::Message;
 use jumar::offline::{
-    Description, DeviceMemory, Results, Shaped, Targets, TensorInfo, gear_values,
+    Description, DeviceMemory, Results, ShapedInput, Targets, TensorInfo, gear_values,
 };
 use jumar_types::{ErrorKind, Result};
 
-use crate::model::Loaded;
+use crate::model::LoadedModel;
 use crate::type_util::size_of_type;
 use crate::{Cx, refuse};
 
@@ -81,7 +81,7 @@ fn dims_of(input: &TensorInfo, bytes: usize) -> Option<Vec<i64>> {
 /// A model, its queues, and device memory for one execution at a time.
 pub(crate) struct QueueDrivenModel {
     pub(crate) model: u32,
-    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) loaded: Arc<LoadedModel>,
     /// The numbers of the input queues, in the order of the model's inputs.
     pub(crate) inputs: Vec<u32>,
     /// The numbers of the output queues.
@@ -98,7 +98,7 @@ impl QueueDrivenModel {
     pub(crate) fn new(
         cx: &Cx<'_>,
         model: u32,
-        loaded: Arc<Loaded>,
+        loaded: Arc<LoadedModel>,
         inputs: &[u32],
         outputs: &[u32],
     ) -> Result<QueueDrivenModel> {
@@ -236,7 +236,7 @@ impl QueueDrivenModel {
             if !span.is_empty() {
                 cx.runtime()?.write(span, &message.data, &cx.caller())?;
             }
-            inputs.push(Shaped {
+            inputs.push(ShapedInput {
                 span,
                 dims: dims.into(),
             });

@@ -76,7 +76,7 @@ impl Allocator {
     }
 
     /// Returns what a complete allocator is made of.
-    fn complete(self) -> Result<Registered> {
+    fn complete(self) -> Result<RegisteredAllocator> {
         let lacks = |missing: &str| {
             refuse(
                 ErrorKind::InvalidArgument,
@@ -95,7 +95,7 @@ impl Allocator {
         let Some(address_of) = self.address_of.clone() else {
             return lacks("a function that returns a block's address");
         };
-        Ok(Registered {
+        Ok(RegisteredAllocator {
             allocate,
             free,
             address_of,
@@ -105,7 +105,7 @@ impl Allocator {
 }
 
 /// An allocator with everything that it needs, as a stream has it.
-struct Registered {
+struct RegisteredAllocator {
     allocate: Allocate,
     free: Free,
     address_of: AddressOf,
@@ -114,7 +114,7 @@ struct Registered {
 
 /// Work memory that a stream's allocator lends for one execution. It is given back when this is dropped.
 pub(crate) struct AllocatorMemory {
-    of: Arc<Registered>,
+    of: Arc<RegisteredAllocator>,
     block: u64,
     /// The memory.
     pub(crate) span: Span,
@@ -202,7 +202,7 @@ pub struct Description {
 /// The descriptions by handle, and the allocators by the handle of their stream.
 pub(crate) struct Allocators {
     descriptions: Table<Description>,
-    by_stream: Mutex<HashMap<u64, (u64, Arc<Registered>)>>,
+    by_stream: Mutex<HashMap<u64, (u64, Arc<RegisteredAllocator>)>>,
 }
 
 impl Default for Allocators {

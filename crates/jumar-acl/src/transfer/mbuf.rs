@@ -15,7 +15,7 @@ pub(crate) const USER_BYTES: usize = 96;
 const LONGEST_CHAIN: usize = 128;
 
 /// What the handles of a buffer share.
-struct Shared {
+struct SharedBuffer {
     block: Block,
     used: Mutex<usize>,
     user: Mutex<[u8; USER_BYTES]>,
@@ -24,7 +24,7 @@ struct Shared {
 /// A handle's buffer.
 pub(crate) struct Buffer {
     id: u64,
-    shared: Mutex<Option<Arc<Shared>>>,
+    shared: Mutex<Option<Arc<SharedBuffer>>>,
     chain: Mutex<Chain>,
 }
 
@@ -59,7 +59,7 @@ fn find(cx: &Cx<'_>, handle: Raw, name: &str) -> Result<Arc<Buffer>> {
     cx.process.buffers.table.get(handle.0)
 }
 
-fn shared(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Shared>> {
+fn shared(cx: &Cx<'_>, handle: Raw) -> Result<Arc<SharedBuffer>> {
     let buffer = find(cx, handle, "buf")?;
     let shared = buffer.shared.lock().clone();
     match shared {
@@ -71,7 +71,7 @@ fn shared(cx: &Cx<'_>, handle: Raw) -> Result<Arc<Shared>> {
     }
 }
 
-fn insert(cx: &Cx<'_>, shared: Arc<Shared>) -> Result<Raw> {
+fn insert(cx: &Cx<'_>, shared: Arc<SharedBuffer>) -> Result<Raw> {
     let made = cx.process.buffers.table.insert(|id| {
         Arc::new(Buffer {
             id,
@@ -89,7 +89,7 @@ pub fn aclrtAllocBuf(cx: &Cx<'_>, size: usize) -> Result<Raw> {
     let block = cx.runtime()?.allocate_pinned(size, &cx.caller())?;
     insert(
         cx,
-        Arc::new(Shared {
+        Arc::new(SharedBuffer {
             block,
             used: Mutex::new(size),
             user: Mutex::new([0; USER_BYTES]),

@@ -10,11 +10,11 @@
 use jumar_acl::enter;
 use jumar_acl::generated::calls;
 
-use crate::raw_args::{self, Played, RawArgs};
+use crate::raw_args::{self, CallAnswer, RawArgs};
 use crate::row::{Argument as _, Destination as _, RowArgs, calls};
 
 /// A call of the table.
-pub type Player = fn(&RawArgs<'_>) -> Played;
+pub type Player = fn(&RawArgs<'_>) -> CallAnswer;
 
 calls! { w;
     aclCreateTensor in aclnn(viewDims: slice(0, w.count::<u64>(1)), viewDimsNum: plain(1), dataType: plain(2), stride: slice(3, w.count::<u64>(1)), offset: plain(4), format: plain(5), storageDims: slice(6, w.count::<u64>(7)), storageDimsNum: plain(7), tensorData: plain(8)) -> () value(0_i64);

@@ -209,15 +209,15 @@ pub unsafe extern "C" fn jumar_ge_run(
 }
 
 /// What is called once at the end of a run that was queued: on the thread of the queue, or here where the run is refused.
-struct Ended {
+struct RunCompletion {
     done: Done,
     user: *mut c_void,
 }
 
 // SAFETY: `user` is only handed to the program's function, once; the program expects that on another thread.
-unsafe impl Send for Ended {}
+unsafe impl Send for RunCompletion {}
 
-impl Ended {
+impl RunCompletion {
     /// Calls the program's function.
     ///
     /// # Safety
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
     done: Done,
     user: *mut c_void,
 ) -> u32 {
-    let mut ended = Some(Ended { done, user });
+    let mut ended = Some(RunCompletion { done, user });
     let answer = raw::frontend(&RUN, |_| {
         if let Err(status) = jumar_ge::check_version(version) {
             return Ok(Err(status));

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::acl::observers::Returned;
+use crate::acl::observers::ReturnKind;
 use crate::acl::{Call, Cx, Result, observers};
 
 use super::{interpreter, sites};
@@ -100,7 +100,7 @@ fn script() -> Option<observers::Script> {
 
 /// Ends what [`begin`] began: shows the code, what the call returned, and what it wrote.
 #[cold]
-pub(super) fn end(call: &'static Call, code: i32, returned: Returned) {
+pub(super) fn end(call: &'static Call, code: i32, returned: ReturnKind) {
     observers::end(call, code, returned, read);
 }
 

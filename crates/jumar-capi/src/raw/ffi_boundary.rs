@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::OnceLock;
 
-use crate::acl::observers::Returned;
+use crate::acl::observers::ReturnKind;
 use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
 
 use super::{call_trace, instance, reserve};
@@ -19,7 +19,7 @@ pub fn status(call: &'static Call, mut body: impl FnMut(&Cx<'_>) -> Result<()>) 
         Err(code) => code,
     };
     if observed {
-        call_trace::end(call, code, Returned::Code);
+        call_trace::end(call, code, ReturnKind::Code);
     }
     code
 }
@@ -50,7 +50,7 @@ pub fn code(call: &'static Call, mut body: impl FnMut(&Cx<'_>) -> Result<i32>) -
     let observed = call_trace::begin(call);
     let code = enter(call, &mut body).unwrap_or_else(|code| code);
     if observed {
-        call_trace::end(call, code, Returned::Value(0));
+        call_trace::end(call, code, ReturnKind::Value(0));
     }
     code
 }
@@ -67,7 +67,7 @@ pub fn value<T: Copy + 'static>(
     if observed {
         let returned = answer.as_ref().map_or(0, call_trace::any_word);
         let code = answer.as_ref().err().copied().unwrap_or(0);
-        call_trace::end(call, code, Returned::Value(returned));
+        call_trace::end(call, code, ReturnKind::Value(returned));
     }
     answer.unwrap_or(neutral)
 }
@@ -84,7 +84,7 @@ pub fn frontend<T>(
     let answer = enter(call, &mut body);
     if observed {
         let code = answer.as_ref().err().copied().unwrap_or(0);
-        call_trace::end(call, code, Returned::Value(0));
+        call_trace::end(call, code, ReturnKind::Value(0));
     }
     answer
 }

@@ -11,7 +11,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::record::Recording;
 use super::{Action, CaptureMode, CapturedStream, Graph, Origin, Phase, Recorder, TaskKind};
 use crate::memory::Block;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Context, Stream};
 
 /// A node where the order of execution may change.
@@ -83,7 +83,7 @@ impl Width {
     }
 
     /// Reads a signed number.
-    pub(super) fn read(self, shared: &Shared, from: Span) -> i64 {
+    pub(super) fn read(self, shared: &SharedRuntime, from: Span) -> i64 {
         let mut bytes = [0; 8];
         shared
             .backend
@@ -178,7 +178,7 @@ impl Condition {
         self.block.span
     }
 
-    pub(super) fn reset(&self, shared: &Shared) {
+    pub(super) fn reset(&self, shared: &SharedRuntime) {
         if let Some(default) = self.default {
             shared
                 .backend
@@ -186,13 +186,13 @@ impl Condition {
         }
     }
 
-    pub(super) fn value(&self, shared: &Shared) -> u64 {
+    pub(super) fn value(&self, shared: &SharedRuntime) -> u64 {
         let mut bytes = [0; 8];
         shared.backend.read_now(self.block.span, &mut bytes);
         u64::from_le_bytes(bytes)
     }
 
-    pub(super) fn discard(&self, shared: &Shared, by: &'static str) {
+    pub(super) fn discard(&self, shared: &SharedRuntime, by: &'static str) {
         drop(shared.conditions.remove(self.id, by));
         // A device that was reset has dropped all memory.
         drop(shared.release_block(self.block.span.address()));

@@ -20,12 +20,12 @@ use jumar_hal::{
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::{Comparison, Condition, ConditionKind, Control, Label, Width};
-use super::run::{BoundaryEvents, Edge, PreparedNode, Resolved, Source, Step, WaitOn};
+use super::run::{BoundaryEvents, Edge, PreparedNode, ResolvedSignals, Source, Step, WaitOn};
 use super::{Action, Graph, Inner};
 use crate::context::Failure;
 use crate::gate::{Op, Phase as Progress};
 use crate::memory::Lookups;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Stream};
 
 /// The sequences of a graph.
@@ -79,10 +79,10 @@ enum Instruction {
 /// One execution.
 pub(super) struct Running {
     graph: u32,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     failure: Arc<Failure>,
     plan: Arc<CapturedStreamPlan>,
-    resolved: Resolved,
+    resolved: ResolvedSignals,
     marks: Box<[Arc<Signal>]>,
     captured_streams: Box<[Mutex<CapturedStreamState>]>,
     queues: Box<[Arc<dyn Queue>]>,
@@ -634,7 +634,7 @@ impl Driver {
 
 impl Graph {
     /// Returns a branch's code, and sets its conditions to their defaults; an empty branch does nothing.
-    fn code(&self, shared: &Shared) -> Result<Arc<Code>> {
+    fn code(&self, shared: &SharedRuntime) -> Result<Arc<Code>> {
         self.check_branch()?;
         let inner = self.inner.lock();
         for condition in &inner.conditions {

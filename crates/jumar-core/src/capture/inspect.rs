@@ -31,7 +31,7 @@ pub struct GraphTask {
 
 /// A recorded task for people.
 #[derive(Clone, Debug)]
-pub struct Described {
+pub struct TaskDescription {
     /// The task's number in the graph, in the order of recording.
     pub number: u32,
     /// The number of its stream.
@@ -61,7 +61,7 @@ pub struct Described {
 }
 
 impl Inner {
-    fn describe(&self, number: u32, position: u32) -> Described {
+    fn describe(&self, number: u32, position: u32) -> TaskDescription {
         let node = &self.nodes[number as usize];
         let named = |name: &str| name.to_owned();
         let event = node.event.map_or(0, |event| event.number);
@@ -87,7 +87,7 @@ impl Inner {
                 Control::End => "end of the model",
             }),
         };
-        Described {
+        TaskDescription {
             number,
             stream: self.captured_streams[node.captured_stream as usize].number,
             position,
@@ -158,7 +158,7 @@ impl Node {
 
 impl Graph {
     /// Describes the tasks, stream by stream.
-    pub fn describe(&self) -> Vec<Described> {
+    pub fn describe(&self) -> Vec<TaskDescription> {
         let inner = self.inner.lock();
         (0..inner.captured_streams.len() as u32)
             .flat_map(|captured_stream| {
@@ -402,7 +402,7 @@ impl GraphTask {
     ///
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
-    pub fn describe(&self) -> Result<Described> {
+    pub fn describe(&self) -> Result<TaskDescription> {
         let graph = self.graph()?;
         let inner = graph.inner.lock();
         let Some(node) = inner.nodes.get(self.node as usize) else {

@@ -33,13 +33,13 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::context::Failure;
 use crate::device::ModelStream;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Context, Event, Stream};
 
 pub use control::{Comparison, Condition, ConditionKind, Label, LabelLists, Width};
 pub use group::TaskGroup;
 pub(crate) use group::Update;
-pub use inspect::{Described, EventTask, GraphTask};
+pub use inspect::{EventTask, GraphTask, TaskDescription};
 pub(crate) use owned_op::OwnedOp;
 pub(crate) use parameters::RecordedTask;
 pub use parameters::TaskParameters;
@@ -111,7 +111,7 @@ pub struct Graph {
     origin: Origin,
     context_id: u64,
     device: u32,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     failure: Arc<Failure>,
     captures: Arc<Captures>,
     inner: Mutex<Inner>,

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::gate::Op;
 use crate::kernel::{Function, KernelLaunch};
-use crate::value::{Wanted, Write};
+use crate::value::{ValueCondition, Write};
 use crate::{
     ArgumentBuffer, Arguments, Binary, Caller, LaunchParameters, Lookups, Runtime, Shape, Stream,
     ValueTest,
@@ -103,7 +103,7 @@ impl Node {
             }
             Task::Until { condition, .. } => {
                 let condition: &dyn Any = &**condition;
-                match condition.downcast_ref::<Wanted>() {
+                match condition.downcast_ref::<ValueCondition>() {
                     Some(wanted) => {
                         let (word, test, value) = wanted.what();
                         TaskParameters::Wait(word, test, value)
@@ -251,7 +251,13 @@ impl GraphTask {
         caller: &Caller<'_>,
     ) -> Result<()> {
         let graph = self.graph()?;
-        let condition = Arc::new(Wanted::new(&graph.shared, word, test, value, caller)?);
+        let condition = Arc::new(ValueCondition::new(
+            &graph.shared,
+            word,
+            test,
+            value,
+            caller,
+        )?);
         let owned_op = OwnedOp::new(&Op::WaitValue {
             at: word,
             value,

@@ -17,7 +17,7 @@ use super::group::Slot;
 use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, TaskKind, drivers};
 use crate::gate::{Op, Phase as Progress, WaitEnd};
 use crate::memory::Lookups;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Event, Stream};
 
 /// What an execution does.
@@ -57,7 +57,7 @@ impl Edge {
     /// What a probe refuses it with.
     pub(super) fn admit(
         self,
-        shared: &Shared,
+        shared: &SharedRuntime,
         device: u32,
         stream: &Stream,
         caller: &Caller<'_>,
@@ -79,7 +79,7 @@ pub(super) struct BoundaryEvents {
 }
 
 /// The signals of one execution, beside [`BoundaryEvents`].
-pub(super) struct Resolved {
+pub(super) struct ResolvedSignals {
     pub(super) set: Box<[Arc<Signal>]>,
     pub(super) waited: Box<[Option<Arc<Signal>>]>,
 }
@@ -90,7 +90,7 @@ pub(super) enum Step {
     MemOp(MemOp),
     Set(Arc<Signal>),
     Clear(Arc<Signal>),
-    /// Sets the signal with this number of [`Resolved::set`].
+    /// Sets the signal with this number of [`ResolvedSignals::set`].
     SetOutside(u32),
     Slot(Arc<Slot>),
 }
@@ -120,7 +120,7 @@ enum Piece {
 #[derive(Clone)]
 pub(super) enum WaitOn {
     Signal(Arc<Signal>),
-    /// The signal with this number of [`Resolved::waited`].
+    /// The signal with this number of [`ResolvedSignals::waited`].
     BoundaryEvents(u32),
     /// A value in memory.
     Value(Arc<dyn jumar_hal::Condition>),
@@ -130,7 +130,7 @@ impl WaitOn {
     /// Makes the queue's wait; none for an event that was never recorded.
     pub(super) fn task(
         &self,
-        resolved: &Resolved,
+        resolved: &ResolvedSignals,
         then: WaitThen,
         limit: Option<Duration>,
     ) -> Option<Task> {
@@ -174,8 +174,8 @@ pub(super) enum PreparedNode {
 
 impl BoundaryEvents {
     /// Resolves every event for one execution, as records and waits that are queued now.
-    pub(super) fn resolve(&self, stream: &Stream) -> Resolved {
-        Resolved {
+    pub(super) fn resolve(&self, stream: &Stream) -> ResolvedSignals {
+        ResolvedSignals {
             waited: self
                 .waited
                 .iter()
@@ -300,7 +300,7 @@ impl Step {
 
     /// Does the step.
     #[inline]
-    pub(super) fn run(&self, shared: &Shared, resolved: &Resolved) -> Result<()> {
+    pub(super) fn run(&self, shared: &SharedRuntime, resolved: &ResolvedSignals) -> Result<()> {
         match self {
             Step::Run(program) => return program.run(),
             Step::MemOp(step) => shared.backend.move_now(std::slice::from_ref(step)),
@@ -409,9 +409,9 @@ impl Straight {
 struct Execution {
     graph: u32,
     plan: Arc<Straight>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     failure: Arc<crate::context::Failure>,
-    resolved: Resolved,
+    resolved: ResolvedSignals,
     /// The tickets of the steps, while there are probes.
     tickets: Box<[u64]>,
     done: Arc<Signal>,

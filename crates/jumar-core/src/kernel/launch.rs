@@ -8,7 +8,7 @@ use jumar_hal::{Access, CodeFunction, Launch, Parameter, Program, Span};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use super::{Arguments, Attribute, Function, Kept, Shape};
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind};
 
 /// What a recorded launch is, as programs ask for it.
@@ -308,7 +308,11 @@ impl KernelLaunch {
 }
 
 /// What the pointers among copied arguments point to, up to the end of its allocation.
-fn pointed_to(shared: &Shared, parameters: &[Parameter], arguments: Span) -> Vec<(Access, Span)> {
+fn pointed_to(
+    shared: &SharedRuntime,
+    parameters: &[Parameter],
+    arguments: Span,
+) -> Vec<(Access, Span)> {
     let pointers = parameters
         .iter()
         .filter(|parameter| parameter.bytes == 8 && parameter.access != Access::Value);

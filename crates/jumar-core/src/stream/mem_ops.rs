@@ -8,12 +8,12 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::Stream;
 use crate::copy::{self, Direction};
 use crate::gate::Op;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind};
 
 /// Returns bytes that were kept aside for a copy back when it is dropped: after its turn, or with a discarded queue.
 struct GiveBack {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     kept: Span,
 }
 

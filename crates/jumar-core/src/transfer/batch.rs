@@ -8,7 +8,7 @@ use jumar_types::Result;
 use super::cost_of;
 use crate::copy::{Direction, at_once, device_of, transfer};
 use crate::gate::Op;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind, Runtime, Stream};
 
 struct Batch {
@@ -45,7 +45,7 @@ struct Found {
 
 /// Checks every piece. The number beside an error is the piece's.
 fn check(
-    shared: &Shared,
+    shared: &SharedRuntime,
     pieces: &[(Span, Span)],
     caller: &Caller<'_>,
 ) -> std::result::Result<Option<Found>, (usize, jumar_types::Error)> {
@@ -67,7 +67,7 @@ fn check(
 }
 
 fn now(
-    shared: &Shared,
+    shared: &SharedRuntime,
     pieces: &[(Span, Span)],
     homes: (MemoryKind, MemoryKind),
     caller: &Caller<'_>,

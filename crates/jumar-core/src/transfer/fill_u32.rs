@@ -8,7 +8,7 @@ use jumar_types::Result;
 use super::{cost_of, fill_with};
 use crate::copy::{at_once, device_of};
 use crate::gate::Op;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind, Runtime, Stream};
 
 struct FillWords {
@@ -32,7 +32,13 @@ impl Program for FillWords {
     }
 }
 
-fn now(shared: &Shared, to: Span, word: u32, home: MemoryKind, caller: &Caller<'_>) -> Result<()> {
+fn now(
+    shared: &SharedRuntime,
+    to: Span,
+    word: u32,
+    home: MemoryKind,
+    caller: &Caller<'_>,
+) -> Result<()> {
     at_once(
         shared,
         device_of(home, home),

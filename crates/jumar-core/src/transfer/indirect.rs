@@ -10,7 +10,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::{cost_of, device_range};
 use crate::copy::transfer;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Runtime, Stream};
 
 /// The length of a copy's description in memory.
@@ -68,7 +68,7 @@ impl Descriptor {
 }
 
 /// Copies within device memory between ends without a guarantee.
-fn copy(shared: &Shared, copy: Descriptor) -> Result<()> {
+fn copy(shared: &SharedRuntime, copy: Descriptor) -> Result<()> {
     let (to, _) = device_range(shared, copy.to, copy.bytes, "the target")?;
     let (from, _) = device_range(shared, copy.from, copy.bytes, "the source")?;
     shared.backend.copy_now(transfer(to, from)?);
@@ -76,7 +76,7 @@ fn copy(shared: &Shared, copy: Descriptor) -> Result<()> {
 }
 
 struct ByDescriptor {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     at: Span,
     mark: u64,
     name: &'static str,
@@ -99,7 +99,7 @@ impl Program for ByDescriptor {
 }
 
 struct ByAddresses {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     to_at: Span,
     to_offset: usize,
     from_at: Span,

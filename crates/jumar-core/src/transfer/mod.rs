@@ -20,7 +20,7 @@ pub use random::{Distribution, Generator, NumberType, RandomNumbers, Value};
 pub use reduce::{ReduceKind, ReduceType};
 
 use crate::gate::Op;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Stream};
 
 /// How long work on so many bytes may take.
@@ -34,7 +34,7 @@ fn cost_of(bytes: usize) -> Cost {
 
 /// Finds a range of device memory by numbers without a guarantee: it has to lie in a live allocation.
 pub(crate) fn device_range(
-    shared: &Shared,
+    shared: &SharedRuntime,
     address: usize,
     bytes: usize,
     what: &str,

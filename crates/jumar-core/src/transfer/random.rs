@@ -17,7 +17,7 @@ use half::{bf16, f16};
 use jumar_hal::{Program, Span};
 use jumar_types::{Error, ErrorKind, Result, philox};
 
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Stream};
 
 /// What the numbers are.
@@ -310,7 +310,7 @@ impl RandomNumbers {
 }
 
 struct Random {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     wanted: RandomNumbers,
 }
 

@@ -7,7 +7,7 @@ use jumar_hal::{Cost, Program, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::cost_of;
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, Stream};
 
 /// What becomes of the two elements.
@@ -61,7 +61,7 @@ impl ReduceType {
 }
 
 struct Reduce {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
     to: Span,
     from: Span,
     kind: ReduceKind,

@@ -8,7 +8,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use super::cost_of;
 use crate::copy::{Direction, at_once, device_of};
 use crate::gate::{Op, Rows};
-use crate::runtime::Shared;
+use crate::runtime::SharedRuntime;
 use crate::{Caller, MemoryKind, Runtime, Stream};
 
 struct CopyRows {
@@ -40,7 +40,7 @@ fn copy(backend: &Arc<dyn Backend>, to: Rows, from: Rows) {
 
 /// Checks that both ends have the same rows, and finds where they live.
 fn homes(
-    shared: &Shared,
+    shared: &SharedRuntime,
     to: Rows,
     from: Rows,
     caller: &Caller<'_>,
@@ -61,7 +61,7 @@ fn homes(
 }
 
 fn now(
-    shared: &Shared,
+    shared: &SharedRuntime,
     to: Rows,
     from: Rows,
     homes: (MemoryKind, MemoryKind),

@@ -94,9 +94,9 @@ pub(crate) struct Blocks {
 }
 
 /// Until it is dropped, a launch answers faults.
-pub(crate) struct Answered<'a>(&'a Blocks);
+pub(crate) struct FaultAnswerGuard<'a>(&'a Blocks);
 
-impl Drop for Answered<'_> {
+impl Drop for FaultAnswerGuard<'_> {
     fn drop(&mut self) {
         self.0.answer.set(None);
     }
@@ -117,9 +117,9 @@ impl Blocks {
         &self,
         on_fault: *const Option<OnFault>,
         launch: *mut c_void,
-    ) -> Answered<'_> {
+    ) -> FaultAnswerGuard<'_> {
         self.answer.set(Some(Answer { on_fault, launch }));
-        Answered(self)
+        FaultAnswerGuard(self)
     }
 }
 

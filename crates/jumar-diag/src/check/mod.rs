@@ -648,7 +648,7 @@ impl Check {
     }
 
     /// Takes the task that failed last.
-    pub fn last_failed(&self) -> Option<Failed> {
+    pub fn last_failed(&self) -> Option<FailedTask> {
         self.state().races.failed.take()
     }
 
@@ -742,7 +742,7 @@ impl Check {
 
 /// A task that failed.
 #[derive(Clone, Debug)]
-pub struct Failed {
+pub struct FailedTask {
     /// The operation's number.
     pub ticket: u64,
     /// Where it was queued.

@@ -21,7 +21,7 @@ use super::conflict::{AccessCheck, Needs, line, race, verb, who};
 use super::deadlock::DeadlockState;
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
 use super::signals::{Known, Signal};
-use super::watchpoints::Guarded;
+use super::watchpoints::GuardedRange;
 use super::{Allocation, Finding, Interest, Memory, SourceLocation, report};
 
 /// How many freed allocations are remembered.
@@ -44,7 +44,7 @@ enum Pending {
 }
 
 /// Bytes that a queued copy is going to read, as they were when it was queued.
-struct Sampled {
+struct SampledBytes {
     span: Span,
     bytes: Vec<u8>,
     location: SourceLocation,
@@ -76,17 +76,17 @@ pub(super) struct Races {
     /// What the answer of a query, under way on a thread, would mean, and the stream that it is about.
     pub(super) queries: Numbers<usize, (Known, Option<u32>)>,
     pending: Numbers<u64, Pending>,
-    sampled: Numbers<u64, Sampled>,
+    sampled: Numbers<u64, SampledBytes>,
     sampled_bytes: usize,
     regions: BTreeMap<usize, Region>,
     freed: VecDeque<(Allocation, SourceLocation)>,
     counts: [u64; 2],
     pub(super) callbacks: Callbacks,
     /// Pinned memory that the program must not touch now.
-    pub(super) guarded: Vec<Guarded>,
+    pub(super) guarded: Vec<GuardedRange>,
     /// Where tasks were queued, by the last digits of their numbers.
     queued: Vec<(u64, SourceLocation)>,
-    pub(super) failed: Option<super::Failed>,
+    pub(super) failed: Option<super::FailedTask>,
     /// By key: the last use of what is to be used by one task after the other.
     pub(super) exclusive: Numbers<u64, Access>,
     /// Ranks of this process met in an operation: that puts tasks of different devices into an order that is not recorded.
@@ -434,7 +434,7 @@ impl Races {
                 Some((of, location)) if *of == ticket => *location,
                 _ => SourceLocation::UNKNOWN,
             };
-            self.failed = Some(super::Failed {
+            self.failed = Some(super::FailedTask {
                 ticket,
                 location,
                 sentence: cause(error.sentence()).to_owned(),
@@ -795,7 +795,7 @@ impl Races {
             self.sampled_bytes += kept;
             self.sampled.insert(
                 admission.ticket,
-                Sampled {
+                SampledBytes {
                     span: from,
                     bytes,
                     location: context.location,
@@ -832,7 +832,7 @@ impl Races {
             })
     }
 
-    fn overwritten(&self, sampled: &Sampled, now: &[u8]) -> Option<Finding> {
+    fn overwritten(&self, sampled: &SampledBytes, now: &[u8]) -> Option<Finding> {
         let at = now.iter().zip(&sampled.bytes).position(|(a, b)| a != b)?;
         let region = self.region(sampled.span.address())?;
         // A task that writes here was queued meanwhile: that is its own finding, or in order.

@@ -344,13 +344,13 @@ impl Mapping {
 
 /// A location with names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Described {
+pub(super) struct NamedLocation {
     pub(super) file: Option<String>,
     pub(super) line: u32,
     pub(super) function: String,
 }
 
-impl Described {
+impl NamedLocation {
     /// `file:line function`, with the file's name alone.
     pub(super) fn short(&self) -> String {
         let Some(file) = &self.file else {
@@ -373,7 +373,7 @@ const PYTORCH: &str = "libtorch_npu.so";
 pub(super) struct SourceLocations {
     known: HashMap<(Stack, &'static str), SourceLocation>,
     stacks: Vec<(Stack, &'static str)>,
-    described: HashMap<SourceLocation, Described>,
+    described: HashMap<SourceLocation, NamedLocation>,
     /// The framework in whose library a return address lies.
     frameworks: HashMap<usize, Option<&'static str>>,
 }
@@ -500,12 +500,12 @@ impl SourceLocations {
         Some(self.intern(call, stack))
     }
 
-    pub(super) fn describe(&mut self, location: SourceLocation) -> Described {
+    pub(super) fn describe(&mut self, location: SourceLocation) -> NamedLocation {
         if let Some(known) = self.described.get(&location) {
             return known.clone();
         }
         let described = match self.stack(location) {
-            None => Described::default(),
+            None => NamedLocation::default(),
             Some((stack, _)) => resolve(stack),
         };
         self.described.insert(location, described.clone());
@@ -555,16 +555,16 @@ fn demangled(name: &str) -> Option<String> {
     symbol.demangle_with_options(&options).ok()
 }
 
-fn resolve(stack: &Stack) -> Described {
+fn resolve(stack: &Stack) -> NamedLocation {
     if let Some(script) = &stack.script {
-        return Described {
+        return NamedLocation {
             file: Some(script.file.to_string()),
             line: script.line,
             function: script.function.to_string(),
         };
     }
     if let Some(script) = &stack.outer {
-        return of_library(stack).unwrap_or_else(|| Described {
+        return of_library(stack).unwrap_or_else(|| NamedLocation {
             file: Some(script.file.to_string()),
             line: script.line,
             function: script.function.to_string(),
@@ -575,7 +575,7 @@ fn resolve(stack: &Stack) -> Described {
 
 /// Finds the line of a library of the program that a script called. Installed packages and the interpreter are no parts of the
 /// program, and reading what they know of themselves takes long.
-fn of_library(stack: &Stack) -> Option<Described> {
+fn of_library(stack: &Stack) -> Option<NamedLocation> {
     let maps = Mapping::all();
     let is_of_program = |address: &usize| {
         let map = maps.iter().find(|map| map.contains(*address));
@@ -603,8 +603,8 @@ fn symbols_at(address: usize, read: impl FnMut(&backtrace::Symbol)) {
     outside(|| backtrace::resolve(std::ptr::without_provenance_mut(address), read));
 }
 
-fn of_frames(frames: &[usize; DEPTH]) -> Described {
-    let mut first: Option<Described> = None;
+fn of_frames(frames: &[usize; DEPTH]) -> NamedLocation {
+    let mut first: Option<NamedLocation> = None;
     let maps = Mapping::all();
     for address in frames.iter().filter(|address| **address != 0) {
         let map = maps.iter().find(|map| map.contains(*address));
@@ -612,14 +612,14 @@ fn of_frames(frames: &[usize; DEPTH]) -> Described {
             continue;
         }
         // Innermost first: what was inlined, then the function that has it.
-        let mut found: Vec<Described> = Vec::new();
+        let mut found: Vec<NamedLocation> = Vec::new();
         // The frame's own address is the one behind the call; the library looks one byte before it.
         let read = |symbol: &backtrace::Symbol| {
             let function = symbol.name().map(|name| {
                 let plain = name.to_string();
                 demangled(&plain).unwrap_or(plain)
             });
-            found.push(Described {
+            found.push(NamedLocation {
                 file: symbol.filename().map(|file| file.display().to_string()),
                 line: symbol.lineno().unwrap_or(0),
                 function: function.unwrap_or_default(),
@@ -632,9 +632,9 @@ fn of_frames(frames: &[usize; DEPTH]) -> Described {
             && let Some(map) = map
         {
             let name = map.path.rsplit('/').next().unwrap_or(&map.path);
-            found = vec![Described {
+            found = vec![NamedLocation {
                 function: format!("{name}+{:#x}", address - map.start),
-                ..Described::default()
+                ..NamedLocation::default()
             }];
         }
         for described in found {

@@ -15,7 +15,7 @@ use super::source_location::{Stack, own_range};
 use super::{Check, EarlyAccess, Finding, Line, Memory, Script, SourceLocation, State};
 
 /// A range that a pending copy needs.
-pub(super) struct Guarded {
+pub(super) struct GuardedRange {
     pub(super) ticket: u64,
     pub(super) span: Span,
     pub(super) stream: u32,
@@ -59,7 +59,7 @@ impl Races {
                 return;
             }
             context.interest.found(admission.ticket);
-            self.guarded.push(Guarded {
+            self.guarded.push(GuardedRange {
                 ticket: admission.ticket,
                 span,
                 stream,
@@ -218,7 +218,7 @@ impl Check {
         &self,
         state: &mut State,
         memory: Option<&dyn Memory>,
-        of: impl Fn(&Guarded) -> bool,
+        of: impl Fn(&GuardedRange) -> bool,
     ) {
         let Some(memory) = memory else {
             return;

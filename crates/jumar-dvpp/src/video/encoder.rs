@@ -47,7 +47,12 @@ impl EncoderSettings {
     ///
     /// # Errors
     /// The image has another size than the settings, or is not YUV 4:2:0; the memory is smaller than the image.
-    pub fn load(&self, image: &Image, from: &dyn Source, scratch: &mut Scratch) -> Result<Loaded> {
+    pub fn load(
+        &self,
+        image: &Image,
+        from: &dyn Source,
+        scratch: &mut Scratch,
+    ) -> Result<CopiedFrame> {
         if !matches!(image.format, Format::Nv12 | Format::Nv21) {
             refuse!("{} cannot be encoded", image.format.name());
         }
@@ -60,7 +65,7 @@ impl EncoderSettings {
             );
         }
         image.check_memory(from.bytes())?;
-        Ok(Loaded(PlanarImage::load_from(0, image, from, scratch)))
+        Ok(CopiedFrame(PlanarImage::load_from(0, image, from, scratch)))
     }
 }
 
@@ -204,7 +209,7 @@ impl Encoder {
     ///
     /// # Errors
     /// The library refuses the frame.
-    pub fn encode_loaded(&mut self, frame: &Loaded, is_key: bool) -> Result<Packet> {
+    pub fn encode_loaded(&mut self, frame: &CopiedFrame, is_key: bool) -> Result<Packet> {
         let planes = &frame.0.planes;
         let [y, u, v] = &planes[..] else {
             refuse!("the frame has {} planes", planes.len());
@@ -223,9 +228,9 @@ impl Encoder {
 
 /// A frame that was copied out of memory.
 #[derive(Debug)]
-pub struct Loaded(PlanarImage);
+pub struct CopiedFrame(PlanarImage);
 
-impl Loaded {
+impl CopiedFrame {
     /// Returns the memory of the frame to `scratch`.
     pub fn recycle(self, scratch: &mut Scratch) {
         self.0.recycle(scratch);

@@ -16,7 +16,7 @@ mod hevc;
 mod openh264;
 
 pub use decoder::{Decoder, Order, Outcome};
-pub use encoder::{Encoder, EncoderSettings, Loaded, Packet, Profile};
+pub use encoder::{CopiedFrame, Encoder, EncoderSettings, Packet, Profile};
 pub use engine::{Failure, FailureKind, Limits};
 pub use ffmpeg::Ffmpeg;
 pub use frame::Frame;

@@ -230,7 +230,7 @@ const DROPPED_BITS: u32 = 4;
 /// The taps along the columns.
 enum Columns {
     Shuffled(shuffle::Plan),
-    Gathered(Gathered),
+    Gathered(GatheredTaps),
 }
 
 impl Columns {
@@ -243,7 +243,7 @@ impl Columns {
         if let Some(plan) = shuffle::Plan::new(&samples) {
             return Columns::Shuffled(plan);
         }
-        Columns::Gathered(Gathered::new(taps, count))
+        Columns::Gathered(GatheredTaps::new(taps, count))
     }
 
     /// Interpolates a row, which has one more group than the image, and [`shuffle::READ_BEHIND`] bytes.
@@ -256,7 +256,7 @@ impl Columns {
 }
 
 /// Taps whose samples are gathered first, so that vectors compute the products.
-struct Gathered {
+struct GatheredTaps {
     /// The first group of each tap; the second one is its neighbour on the right.
     at: Vec<usize>,
     /// The weights of both groups, for each sample.
@@ -266,15 +266,15 @@ struct Gathered {
     count: usize,
 }
 
-impl Gathered {
+impl GatheredTaps {
     /// A tap at an edge has one group with the complete weight, and the weight of the other is 0.
-    fn new(taps: &[Tap], count: usize) -> Gathered {
+    fn new(taps: &[Tap], count: usize) -> GatheredTaps {
         let weights = |index: usize| {
             let each = taps.iter().map(|tap| tap.weights[index] as i16);
             each.flat_map(|weight| std::iter::repeat_n(weight, count))
                 .collect()
         };
-        Gathered {
+        GatheredTaps {
             at: taps.iter().map(|tap| tap.at).collect(),
             weights: [weights(0), weights(1)],
             pairs: vec![0; taps.len() * count],
@@ -361,7 +361,7 @@ mod tests {
             let mut columns = Columns::new(&taps, count);
             shuffled_sizes += usize::from(matches!(columns, Columns::Shuffled(_)));
             columns.blend(&source, &mut lines[0]);
-            Gathered::new(&taps, count).blend(&source, &mut lines[1]);
+            GatheredTaps::new(&taps, count).blend(&source, &mut lines[1]);
             assert_eq!(
                 lines[0][..target * count],
                 lines[1][..target * count],

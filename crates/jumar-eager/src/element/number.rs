@@ -29,7 +29,7 @@ pub(crate) trait Num: Copy + PartialEq {
 }
 
 /// A number with an order: all but the complex ones.
-pub(crate) trait Ordered: Num + PartialOrd {
+pub(crate) trait OrderedNumber: Num + PartialOrd {
     /// The remainder of the division that is truncated towards zero. Of integers by zero it is 0.
     fn rest(self, other: Self) -> Self;
     /// The largest number that is not larger, and has no fraction.
@@ -38,7 +38,7 @@ pub(crate) trait Ordered: Num + PartialOrd {
 }
 
 /// An integer compute type.
-pub(crate) trait Integer: Ordered + Eq {
+pub(crate) trait Integer: OrderedNumber + Eq {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
@@ -49,7 +49,7 @@ pub(crate) trait Integer: Ordered + Eq {
 }
 
 /// A floating-point compute type, with the functions that [`Float`] lacks.
-pub(crate) trait Real: Float + Ordered {
+pub(crate) trait Real: Float + OrderedNumber {
     fn exp2(self) -> Self;
     fn log2(self) -> Self;
     fn log10(self) -> Self;
@@ -119,7 +119,7 @@ impl<const FUSED: bool> Num for Fast<FUSED> {
     }
 }
 
-impl<const FUSED: bool> Ordered for Fast<FUSED> {
+impl<const FUSED: bool> OrderedNumber for Fast<FUSED> {
     #[inline(always)]
     fn rest(self, other: Self) -> Self {
         Fast(self.0 % other.0)
@@ -210,7 +210,7 @@ impl Num for f64 {
     }
 }
 
-impl Ordered for f64 {
+impl OrderedNumber for f64 {
     #[inline(always)]
     fn rest(self, other: f64) -> f64 {
         self % other
@@ -296,7 +296,7 @@ macro_rules! integers {
             }
         }
 
-        impl Ordered for $type {
+        impl OrderedNumber for $type {
             #[inline(always)] fn rest(self, other: $type) -> $type {
                 if other == 0 { 0 } else { self.wrapping_rem(other) }
             }

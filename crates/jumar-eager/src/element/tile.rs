@@ -214,16 +214,16 @@ mod tests {
     }
 
     /// A view of float32: its shape, strides and offset, and the elements of its storage.
-    struct Viewed {
+    struct TileView {
         dims: Vec<i64>,
         strides: Vec<i64>,
         offset: i64,
         len: i64,
     }
 
-    impl Viewed {
-        fn dense(dims: &[i64]) -> Viewed {
-            Viewed {
+    impl TileView {
+        fn dense(dims: &[i64]) -> TileView {
+            TileView {
                 dims: dims.to_vec(),
                 strides: Dims::contiguous(dims).to_vec(),
                 offset: 0,
@@ -232,14 +232,14 @@ mod tests {
         }
 
         /// Views memory whose axes lie in another order, of which every `step`th element is used.
-        fn permuted(dims: &[i64], order: &[usize], step: i64, offset: i64) -> Viewed {
+        fn permuted(dims: &[i64], order: &[usize], step: i64, offset: i64) -> TileView {
             let mut strides = vec![0; dims.len()];
             let mut distance = step;
             for &axis in order.iter().rev() {
                 strides[axis] = distance;
                 distance *= dims[axis];
             }
-            Viewed {
+            TileView {
                 dims: dims.to_vec(),
                 strides,
                 offset,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     /// Multiplies two views, or a view and itself in position, and compares with a loop.
-    fn check(dtype: DataType, views: [Viewed; 3], in_place: bool, workers: Workers<'_>) {
+    fn check(dtype: DataType, views: [TileView; 3], in_place: bool, workers: Workers<'_>) {
         // Products are integers that every type holds.
         let value = |buffer: usize, at: usize| ((at * 7 + at / 61 + buffer) % 11) as f32 - 3.0;
         let bytes = |number: f32| match dtype {
@@ -304,7 +304,7 @@ mod tests {
         let mut wanted: Vec<f32> = (0..views[to].len as usize)
             .map(|at| value(to, at))
             .collect();
-        let positions = views.each_ref().map(Viewed::positions);
+        let positions = views.each_ref().map(TileView::positions);
         for index in 0..positions[0].len() {
             let product = value(0, positions[0][index]) * value(1, positions[1][index]);
             wanted[positions[to][index]] = product;
@@ -334,8 +334,8 @@ mod tests {
                 (vec![3, 50, 8, 40], vec![0, 3, 2, 1]),
                 (vec![9, 33], vec![1, 0]),
             ] {
-                let dense = || Viewed::dense(&dims);
-                let turned = |step, offset| Viewed::permuted(&dims, &order, step, offset);
+                let dense = || TileView::dense(&dims);
+                let turned = |step, offset| TileView::permuted(&dims, &order, step, offset);
                 check(dtype, [turned(1, 0), dense(), dense()], false, workers);
                 check(dtype, [dense(), turned(1, 5), dense()], false, workers);
                 check(dtype, [turned(2, 1), turned(1, 3), dense()], false, workers);
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn repeated_operands_beside_turned_ones_are_values() {
         let dims = [150, 140];
-        let repeated = |strides: [i64; 2]| Viewed {
+        let repeated = |strides: [i64; 2]| TileView {
             dims: dims.to_vec(),
             strides: strides.to_vec(),
             offset: 0,
@@ -358,8 +358,8 @@ mod tests {
         };
         for dtype in [DataType::Float32, DataType::Int32] {
             for strides in [[1, 0], [0, 1]] {
-                let turned = Viewed::permuted(&dims, &[1, 0], 1, 0);
-                let views = [turned, repeated(strides), Viewed::dense(&dims)];
+                let turned = TileView::permuted(&dims, &[1, 0], 1, 0);
+                let views = [turned, repeated(strides), TileView::dense(&dims)];
                 check(dtype, views, false, Workers::ALONE);
             }
         }
@@ -371,8 +371,8 @@ mod tests {
             ([1100, 1024], Workers::ALONE),
             ([1031, 1030], Workers::of(&Backwards)),
         ] {
-            let dense = || Viewed::dense(&dims);
-            let turned = Viewed::permuted(&dims, &[1, 0], 1, 0);
+            let dense = || TileView::dense(&dims);
+            let turned = TileView::permuted(&dims, &[1, 0], 1, 0);
             let views = [turned, dense(), dense()];
             check(DataType::Float32, views, false, workers);
         }

@@ -8,7 +8,7 @@ use jumar_types::dtype::DataType;
 use super::Table;
 use super::dense::{Body, Real, run};
 use super::matrix::multiply;
-use super::operands::{FLOATS, Merged};
+use super::operands::{FLOATS, MergedOutput};
 use super::reduction::reduce;
 use crate::Refusal;
 use crate::build::{Cx, Operand};
@@ -348,7 +348,7 @@ fn forward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         let tiled = check(cx, "deformOutOptional", &x, &sizes.tiled_dims())?;
         let [batch, channels, height, rows, width, columns] = sizes.tiles();
         let planes = cx.reshaped(samples, &[batch, channels, rows, columns, height, width])?;
-        let target = Merged::new(cx, tiled, &sizes.tiles())?;
+        let target = MergedOutput::new(cx, tiled, &sizes.tiles())?;
         cx.copy(planes.permute(&[0, 1, 4, 2, 5, 3]), target.rows)?;
         target.finish(cx)?;
     }

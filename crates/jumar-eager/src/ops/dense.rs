@@ -40,12 +40,12 @@ pub(super) trait Body: Send + Sync + 'static {
     fn run<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError>;
 }
 
-struct Typed<B> {
+struct TypedKernel<B> {
     compute: DataType,
     body: B,
 }
 
-impl<B: Body> Kernel for Typed<B> {
+impl<B: Body> Kernel for TypedKernel<B> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         match self.compute {
             DataType::Float64 => self.body.run::<f64>(call),
@@ -63,7 +63,7 @@ pub(super) fn run(
     inputs: &[(View, DataType)],
     outputs: &[(View, DataType)],
 ) -> Result<(), Refusal> {
-    run_kernel(cx, Box::new(Typed { compute, body }), inputs, outputs)
+    run_kernel(cx, Box::new(TypedKernel { compute, body }), inputs, outputs)
 }
 
 /// As [`run`], for a kernel of any types.
@@ -110,12 +110,12 @@ pub(super) trait Numbers: Send + Sync + 'static {
     fn run<C: Cell, L: Number>(&self, call: &Call<'_>) -> Result<(), OpError>;
 }
 
-struct Counted<B> {
+struct IndexedKernel<B> {
     compute: DataType,
     body: B,
 }
 
-impl<B: Numbers> Kernel for Counted<B> {
+impl<B: Numbers> Kernel for IndexedKernel<B> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         match self.compute {
             DataType::Float32 => self.body.run::<f32, f64>(call),
@@ -142,5 +142,5 @@ pub(super) fn wide(dtype: DataType) -> DataType {
 
 /// Creates the kernel of a computation on numbers of a type that [`wide`] returned.
 pub(super) fn counted(compute: DataType, body: impl Numbers) -> Box<dyn Kernel> {
-    Box::new(Counted { compute, body })
+    Box::new(IndexedKernel { compute, body })
 }

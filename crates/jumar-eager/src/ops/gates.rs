@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 
 use super::elementwise::gelu_gate;
 use super::groups;
-use super::operands::{FLOATS, Merged};
+use super::operands::{FLOATS, MergedOutput};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::rows::{RowFunction, Rows};
@@ -109,12 +109,12 @@ impl Gate {
 }
 
 /// A gated unit of the rows that the groups hold, or of all.
-struct Clipped {
+struct ClippedGate {
     gate: Gate,
     halves: Halves,
 }
 
-impl RowFunction for Clipped {
+impl RowFunction for ClippedGate {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         if let Some(groups) = rows.integers(0) {
@@ -152,7 +152,7 @@ pub(super) fn clipped(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let rows: usize = x.dims()[..axis].iter().product();
     let width: usize = x.dims()[axis..].iter().product();
     let limit = cx.float("limit")? as f32;
-    let function = Clipped {
+    let function = ClippedGate {
         gate: Gate::Limited {
             limit,
             alpha: cx.float("alpha")? as f32,
@@ -165,7 +165,7 @@ pub(super) fn clipped(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     let groups = counts(cx, "groupIndexOptional")?;
     let x = cx.reshaped(x, &[rows, width])?;
-    let merged = Merged::new(cx, out, &[rows, width / 2])?;
+    let merged = MergedOutput::new(cx, out, &[rows, width / 2])?;
     cx.rows_with(function, &[groups], &[Some(x)], &[Some(merged.rows)])?;
     merged.finish(cx)
 }

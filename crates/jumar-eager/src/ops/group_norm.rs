@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 
 use super::Table;
 use super::normalization::{check_count, computed, number};
-use super::operands::{FLOATS, Merged};
+use super::operands::{FLOATS, MergedOutput};
 use super::reduction::{accumulator, mean_and_squares, reduce_kept};
 use crate::build::{Cx, Operand};
 use crate::element::F;
@@ -293,9 +293,9 @@ fn instance_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let x = cx.reshaped(x, &images)?.transpose(turned.0, turned.1);
     let [mean, variance] = statistics;
     let merged = [
-        Merged::new(cx, out, &images)?,
-        Merged::new(cx, mean, &[batch, channels])?,
-        Merged::new(cx, variance, &[batch, channels])?,
+        MergedOutput::new(cx, out, &images)?,
+        MergedOutput::new(cx, mean, &[batch, channels])?,
+        MergedOutput::new(cx, variance, &[batch, channels])?,
     ];
     let mut rows = merged.map(|merged| merged.rows);
     rows[0] = rows[0].transpose(turned.0, turned.1);
@@ -326,9 +326,9 @@ fn group_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         );
         let x = cx.reshaped(x, &images)?;
         let merged = [
-            Merged::new(cx, out, &images)?,
-            Merged::new(cx, mean_out, &groups)?,
-            Merged::new(cx, rstd_out, &groups)?,
+            MergedOutput::new(cx, out, &images)?,
+            MergedOutput::new(cx, mean_out, &groups)?,
+            MergedOutput::new(cx, rstd_out, &groups)?,
         ];
         let rows = merged.map(|merged| merged.rows);
         normalise(cx, shape, x, [gamma, beta], rows, false)?;

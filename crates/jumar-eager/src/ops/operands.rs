@@ -10,21 +10,21 @@ pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16, D
 
 /// An output whose last dimensions are joined, so that they are one row.
 #[derive(Clone, Copy)]
-pub(crate) struct Merged {
+pub(crate) struct MergedOutput {
     out: View,
     /// What a function of rows writes: the output itself, or a temporary where strides cannot join the dimensions.
     pub rows: View,
 }
 
-impl Merged {
+impl MergedOutput {
     /// Sees an output under another shape of as many elements.
-    pub fn new(cx: &mut Cx<'_>, out: View, dims: &[usize]) -> Result<Merged, Refusal> {
+    pub fn new(cx: &mut Cx<'_>, out: View, dims: &[usize]) -> Result<MergedOutput, Refusal> {
         check_elements(cx, &out, dims)?;
         let rows = match out.reshape(dims) {
             Some(rows) => rows,
             None => cx.temporary(out.dtype(), dims)?,
         };
-        Ok(Merged { out, rows })
+        Ok(MergedOutput { out, rows })
     }
 
     /// Copies the result where it was computed in a temporary.

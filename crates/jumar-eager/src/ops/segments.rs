@@ -1,7 +1,7 @@
 //! Exponentials of the sums of segments, as state space models use them, and their gradient.
 
 use super::Table;
-use super::operands::{FLOATS, Merged};
+use super::operands::{FLOATS, MergedOutput};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::rows::{RowFunction, Rows};
@@ -101,7 +101,7 @@ fn forward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (square, flat) = matrices(cx, &x)?;
     cx.check_dtype(&out, x.dtype())?;
     cx.check_dims(&out, &square)?;
-    let result = Merged::new(cx, out, &flat)?;
+    let result = MergedOutput::new(cx, out, &flat)?;
     cx.rows(Forward, &[Some(x)], &[Some(result.rows)])?;
     result.finish(cx)
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime, Signal, Span, Stream};
 use jumar::offline::{
-    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Results, Shaped, Supplied, Targets,
+    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Results, ShapedInput, SuppliedMemory,
+    Targets,
 };
 use jumar_acl::frontend;
 
 use crate::collective::Collective;
-use crate::custom::{self, Execution, Operand, Registered};
+use crate::custom::{self, Execution, Operand, RegisteredOperator};
 use crate::graph::TensorType;
 use crate::lowering::{self as ge, Desc};
 use crate::plan::{Family, Plan, type_of};
@@ -317,7 +318,7 @@ impl<'a> Run<'a> {
             .map(|value| Some(value.ty.clone()))
             .collect();
         let plan = segment.entry.plan(self.session, &given, Family::Fresh)?;
-        let model = plan.model(self.device, Supplied::default(), self.caller)?;
+        let model = plan.model(self.device, SuppliedMemory::default(), self.caller)?;
         let used = variables::of_plan(&self.session.variables, &plan, self.device, self.caller)?;
         let bindings = used.clone().map(|used| used as Arc<dyn Bindings>);
         let mut made = Vec::with_capacity(plan.outputs);
@@ -326,7 +327,7 @@ impl<'a> Run<'a> {
             let execute = ExecuteOpen {
                 inputs: operands
                     .iter()
-                    .map(|value| Shaped {
+                    .map(|value| ShapedInput {
                         span: value.span,
                         dims: Dims::from_slice(&value.ty.shape),
                     })
@@ -409,7 +410,12 @@ impl<'a> Run<'a> {
     }
 
     /// Calls Execute of a custom operator.
-    fn call(&self, call: &Call, registered: &Registered, progress: &mut Progress) -> GeResult<()> {
+    fn call(
+        &self,
+        call: &Call,
+        registered: &RegisteredOperator,
+        progress: &mut Progress,
+    ) -> GeResult<()> {
         let depends = &registered.depends_on;
         // A constant is in memory already. Everything else is computed by what is on the stream.
         let waits = depends.iter().any(|&index| {

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime, Span};
 use jumar::offline::{
-    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Model, Results, Shaped, Supplied, Targets,
-    TensorInfo,
+    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Model, Results, ShapedInput,
+    SuppliedMemory, Targets, TensorInfo,
 };
 
 use crate::plan::{Entry, Family, Plan, Source, Staging};
 use crate::run::outputs::{self, desc_of};
 use crate::run::{HostTensor, check_count, custom, too_short, types};
 use crate::session::{self, Session, SessionDevice};
-use crate::variables::{self, Used};
+use crate::variables::{self, PlanVariables};
 use crate::wire::Writer;
 use crate::{GeError, GeResult};
 
@@ -31,7 +31,7 @@ pub fn run(
     }
     session::with_runtime(|runtime, caller| {
         let run = Run {
-            model: plan.model(device, Supplied::default(), caller)?,
+            model: plan.model(device, SuppliedMemory::default(), caller)?,
             variables: variables::of_plan(&session.variables, &plan, device, caller)?,
             plan: &plan,
             device,
@@ -51,7 +51,7 @@ pub fn run(
 
 struct Run<'a> {
     model: Arc<Model>,
-    variables: Option<Arc<Used>>,
+    variables: Option<Arc<PlanVariables>>,
     plan: &'a Plan,
     device: &'a SessionDevice,
     runtime: &'a Runtime,
@@ -114,7 +114,7 @@ impl Run<'_> {
             inputs: inputs
                 .iter()
                 .zip(&staged)
-                .map(|(tensor, memory)| Shaped {
+                .map(|(tensor, memory)| ShapedInput {
                     span: memory.span(),
                     dims: Dims::from_slice(&tensor.dims),
                 })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime, Signal};
-use jumar::offline::{Produced, Results, TensorInfo};
+use jumar::offline::{ProducedOutput, Results, TensorInfo};
 
 use crate::lowering::Desc;
 use crate::plan::{Plan, type_of};
@@ -26,7 +26,7 @@ pub fn desc_of(tensor: &TensorInfo) -> Desc {
 }
 
 /// Returns the description of an output whose shape was found by the run, and its size in bytes.
-pub fn described(output: &Produced) -> GeResult<(Desc, usize)> {
+pub fn described(output: &ProducedOutput) -> GeResult<(Desc, usize)> {
     let desc = Desc {
         dims: output.dims.to_vec(),
         dtype: output.data_type,
@@ -39,7 +39,7 @@ pub fn described(output: &Produced) -> GeResult<(Desc, usize)> {
 }
 
 /// Takes what a run of unknown sizes found.
-pub fn take(results: &Results) -> GeResult<Vec<Produced>> {
+pub fn take(results: &Results) -> GeResult<Vec<ProducedOutput>> {
     results
         .take()
         .ok_or_else(|| GeError::new("the run left no results"))

@@ -34,7 +34,7 @@ struct State {
 }
 
 /// Why a run was not appended, and what is to be reported to its caller.
-struct Refused {
+struct RunRefusal {
     fail: GeError,
     jobs: VecDeque<Job>,
 }
@@ -49,10 +49,10 @@ impl Queue {
     }
 
     /// Appends a run. Returns whether a thread has to be started.
-    fn push(&self, job: Job) -> Result<bool, Refused> {
+    fn push(&self, job: Job) -> Result<bool, RunRefusal> {
         let mut state = self.state.lock();
         if state.is_closed {
-            return Err(Refused {
+            return Err(RunRefusal {
                 fail: GeError::new("the session is being destroyed, and takes no further run"),
                 jobs: VecDeque::from([job]),
             });
@@ -148,7 +148,7 @@ fn append(
         Ok(false) => return Ok(()),
         Ok(true) => match start(session.clone()) {
             Ok(()) => return Ok(()),
-            Err(error) => Refused {
+            Err(error) => RunRefusal {
                 fail: GeError::new(format!(
                     "the thread that performs queued runs cannot be started: {error}"
                 )),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jumar::engine::{Caller, Runtime, Span, Stream};
 use jumar::offline::{
-    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Model, Results, Shaped, Spans, Supplied,
-    Targets,
+    Bindings, DeviceMemory, Dims, Execute, ExecuteOpen, Model, Results, ShapedInput, Spans,
+    SuppliedMemory, Targets,
 };
 
 use crate::plan::{Entry, Family, Plan, Source};
@@ -13,7 +13,7 @@ use crate::run::outputs::{self, desc_of, tensor_on_device};
 use crate::run::supplied::{device_memory, tensor_memory};
 use crate::run::{HostTensor, check_count, custom, too_short, types};
 use crate::session::{self, Session, SessionDevice};
-use crate::variables::{self, Used};
+use crate::variables::{self, PlanVariables};
 use crate::wire::Writer;
 use crate::{GeError, GeResult};
 
@@ -96,7 +96,7 @@ fn supplied(
     runtime: &Runtime,
     entry: &Entry,
     plan: &Plan,
-) -> GeResult<(Supplied<'static>, Option<Span>)> {
+) -> GeResult<(SuppliedMemory<'static>, Option<Span>)> {
     let bases = entry.state.lock().bases;
     let given = |base: Option<(usize, usize)>, needs: usize, what: &str| match base {
         Some((_, bytes)) if bytes < needs => Err(GeError::new(format!(
@@ -107,16 +107,16 @@ fn supplied(
         None => Ok(None),
     };
     let work = given(bases.work, plan.sizes.0, "feature memory")?;
-    let supplied = Supplied {
+    let supplied = SuppliedMemory {
         weights: given(bases.constants, plan.sizes.1, "constant memory")?,
         work,
-        ..Supplied::default()
+        ..SuppliedMemory::default()
     };
     Ok((supplied, work))
 }
 
 /// Memory that the session allocated for outputs of a run.
-type Allocated = Vec<Arc<DeviceMemory>>;
+type OutputAllocations = Vec<Arc<DeviceMemory>>;
 
 struct Run<'a> {
     session: &'a Session,
@@ -166,7 +166,7 @@ impl Run<'_> {
     }
 
     /// Finds the memory of the outputs, and allocates those that the program does not provide if their sizes are known.
-    fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Targets, Allocated)> {
+    fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Targets, OutputAllocations)> {
         let description = &self.plan.description;
         let mut targets = Targets::with_capacity(self.plan.outputs);
         let mut lent = Vec::new();
@@ -199,9 +199,9 @@ impl Run<'_> {
         &self,
         model: &Model,
         reads: &[Span],
-        (targets, lent): (&[Option<Span>], Allocated),
+        (targets, lent): (&[Option<Span>], OutputAllocations),
         work: Option<Span>,
-        used: Option<Arc<Used>>,
+        used: Option<Arc<PlanVariables>>,
         copied: Vec<Arc<DeviceMemory>>,
     ) -> GeResult<Writer> {
         let writes: Spans = targets.iter().copied().flatten().collect();
@@ -234,7 +234,7 @@ impl Run<'_> {
         inputs: &[HostTensor],
         reads: &[Span],
         targets: Targets,
-        used: Option<Arc<Used>>,
+        used: Option<Arc<PlanVariables>>,
         copied: Vec<Arc<DeviceMemory>>,
     ) -> GeResult<Writer> {
         let results = Arc::<Results>::default();
@@ -242,7 +242,7 @@ impl Run<'_> {
             inputs: inputs
                 .iter()
                 .zip(reads)
-                .map(|(tensor, span)| Shaped {
+                .map(|(tensor, span)| ShapedInput {
                     span: *span,
                     dims: Dims::from_slice(&tensor.dims),
                 })
@@ -276,6 +276,6 @@ impl Run<'_> {
     }
 }
 
-fn bindings(used: Option<&Arc<Used>>) -> Option<Arc<dyn Bindings>> {
+fn bindings(used: Option<&Arc<PlanVariables>>) -> Option<Arc<dyn Bindings>> {
     used.map(|used| used.clone() as Arc<dyn Bindings>)
 }

@@ -20,7 +20,7 @@ fn a_run_behind_a_blocked_stream_bounds_the_end_of_the_engine_and_is_reported() 
         .0
         .create_stream(StreamOptions::default())
         .expect("a stream");
-    let session = Owned::new();
+    let session = OwnedSession::new();
     session.add(1, twice(), &[("ge.exec.hostInputIndexes", "0")]);
     session.build(1);
     let gate = device.0.create_notify().expect("a notify");

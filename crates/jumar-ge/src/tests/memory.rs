@@ -19,7 +19,7 @@ fn plus_one() -> u64 {
 fn plans_of_shapes_that_come_and_go_free_their_memory() {
     let _turn = alone();
     let device = Device::new();
-    let session = Owned::new();
+    let session = OwnedSession::new();
     session.add(1, plus_one(), &[]);
     // More shapes than a graph keeps plans of, so that each run replaces one.
     let round = || {
@@ -44,7 +44,7 @@ fn inputs_that_are_copied_from_the_host_are_freed_after_their_run() {
         .0
         .create_stream(StreamOptions::default())
         .expect("a stream");
-    let session = Owned::new();
+    let session = OwnedSession::new();
     let x = Op::data("x", 0, &[256], FLOAT);
     let variable = Op::new("Variable", "sum").described(&[256], FLOAT);
     let sum = Op::new("AssignAdd", "add")
@@ -87,7 +87,7 @@ fn inputs_that_are_copied_from_the_host_are_freed_after_their_run() {
 fn a_variable_that_does_not_fit_twice_leaves_nothing_allocated() {
     let _turn = alone();
     let device = Device::new();
-    let session = Owned::new();
+    let session = OwnedSession::new();
     // Three quarters of the device: one block can be had, and the second cannot.
     let elements = device.0.device().memory_info().1 as i64 / 4 * 3 / 4;
     let variable = Op::new("Variable", "large").described(&[elements], FLOAT);
@@ -107,7 +107,7 @@ fn a_variable_that_does_not_fit_twice_leaves_nothing_allocated() {
 #[test]
 fn a_session_that_is_destroyed_after_a_reset_leaves_the_programs_memory_alone() {
     let _turn = alone();
-    let session = Owned::new();
+    let session = OwnedSession::new();
     let variable = Op::new("Variable", "state").described(&[256], FLOAT);
     let value = Op::data("value", 0, &[256], FLOAT);
     let assign = Op::new("Assign", "assign")
@@ -133,7 +133,7 @@ fn a_session_that_was_destroyed_opens_no_device() {
     // The test of a blocked stream leaves a session that uses the device.
     let uses = || runtime().device(0).expect("device 0").uses();
     let before = uses();
-    let owned = Owned::new();
+    let owned = OwnedSession::new();
     // Another thread has found the session before it was deleted.
     let session = owned.inner();
     drop(owned);
@@ -147,7 +147,7 @@ fn threads_that_open_a_session_at_once_make_one_stream() {
     let device = Device::new();
     let streams = device.0.stream_ids().len();
     for _ in 0..50 {
-        let session = Owned::new();
+        let session = OwnedSession::new();
         let inner = session.inner();
         let barrier = Barrier::new(4);
         thread::scope(|scope| {

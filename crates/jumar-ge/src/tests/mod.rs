@@ -134,11 +134,11 @@ pub fn graph(name: &str, inputs: &[Op], outputs: &[Op]) -> u64 {
 }
 
 /// A session that is deleted when it is dropped.
-pub struct Owned(pub u64);
+pub struct OwnedSession(pub u64);
 
-impl Owned {
-    pub fn new() -> Owned {
-        Owned(number_of(&send(number::SESSION_NEW, |to| to.u64(0))))
+impl OwnedSession {
+    pub fn new() -> OwnedSession {
+        OwnedSession(number_of(&send(number::SESSION_NEW, |to| to.u64(0))))
     }
 
     pub fn inner(&self) -> Arc<Session> {
@@ -202,7 +202,7 @@ impl Owned {
     }
 }
 
-impl Drop for Owned {
+impl Drop for OwnedSession {
     fn drop(&mut self) {
         send(number::SESSION_DELETE, |to| to.u64(self.0));
     }

@@ -28,7 +28,7 @@ fn work(nodes: usize) -> Duration {
                 all.push(last);
             }
             let id = graph("chain", &[x, one], &[last]);
-            let session = Owned::new();
+            let session = OwnedSession::new();
             session.add(1, id, &[]);
             session.build(1);
             drop(session);
@@ -56,7 +56,7 @@ fn a_graph_of_twenty_thousand_nodes_is_built_in_linear_work() {
 fn a_thousand_shapes_of_a_graph_leave_as_much_memory_as_a_few() {
     let _turn = alone();
     let device = Device::new();
-    let session = Owned::new();
+    let session = OwnedSession::new();
     let x = Op::data("x", 0, &[-1], FLOAT);
     let one = Op::constant("one", &[1], FLOAT, &bytes_of(&[1.0]));
     let y = Op::new("Add", "y").input("x1", x).input("x2", one);

@@ -24,7 +24,7 @@ fn pick(kind: &str) -> u64 {
 struct Setup {
     device: Device,
     stream: Arc<Stream>,
-    session: Owned,
+    session: OwnedSession,
 }
 
 const ASSIGN: u32 = 1;
@@ -37,7 +37,7 @@ impl Setup {
             .0
             .create_stream(StreamOptions::default())
             .expect("a stream");
-        let session = Owned::new();
+        let session = OwnedSession::new();
         let options = [("ge.exec.hostInputIndexes", "0,1")];
         session.add(ASSIGN, pick("Assign"), &options);
         session.add(ADD, pick("AssignAdd"), &options);

@@ -6,7 +6,7 @@ use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
 use super::proto::{self, GraphProto, NodeProto, TypeProto};
-use super::{Captured, Importer};
+use super::{CapturedTypes, Importer};
 use crate::{Body, GraphError, Node, Result, ValueId, control};
 
 impl Importer<'_> {
@@ -161,7 +161,7 @@ impl Importer<'_> {
     fn branch(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
         let known = self.body(proto.clone(), inputs);
         known.or_else(|error| {
-            self.body_with(proto, inputs, Captured::WithoutDims)
+            self.body_with(proto, inputs, CapturedTypes::WithoutDims)
                 .map_err(|_| error)
         })
     }
@@ -172,14 +172,14 @@ impl Importer<'_> {
         proto: GraphProto,
         inputs: &mut Vec<Option<ValueId>>,
     ) -> Result<Body> {
-        self.body_with(proto, inputs, Captured::AsKnown)
+        self.body_with(proto, inputs, CapturedTypes::AsKnown)
     }
 
     fn body_with(
         &mut self,
         proto: GraphProto,
         inputs: &mut Vec<Option<ValueId>>,
-        captured: Captured,
+        captured: CapturedTypes,
     ) -> Result<Body> {
         let (settings, folding) = (self.settings, self.graph.folding);
         let mut inner = Importer::new(settings, Some(self));

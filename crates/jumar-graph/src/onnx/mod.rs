@@ -202,7 +202,7 @@ struct Known {
 
 /// The types that values from the surrounding graph have in a graph inside a node.
 #[derive(Clone, Copy)]
-enum Captured {
+enum CapturedTypes {
     /// Those that the surrounding graph knows.
     AsKnown,
     /// The same with every dimension unknown.
@@ -222,7 +222,7 @@ struct Importer<'a> {
     produced: HashSet<String>,
     /// Values taken from the graph around this one, by their index there.
     captured: Vec<ValueId>,
-    captured_types: Captured,
+    captured_types: CapturedTypes,
     taken: Vec<ValueId>,
     /// The ONNX node that is being converted.
     insert_point: InsertPoint,
@@ -254,7 +254,7 @@ impl<'a> Importer<'a> {
             lists: HashMap::new(),
             produced: HashSet::new(),
             captured: Vec::new(),
-            captured_types: Captured::AsKnown,
+            captured_types: CapturedTypes::AsKnown,
             taken: Vec::new(),
             insert_point: InsertPoint::default(),
             returned: Vec::new(),
@@ -279,8 +279,8 @@ impl<'a> Importer<'a> {
             Some(tensor) => self.graph.add_known(name, tensor),
             None => {
                 let ty = match self.captured_types {
-                    Captured::AsKnown => ty,
-                    Captured::WithoutDims => ty.without_dims(),
+                    CapturedTypes::AsKnown => ty,
+                    CapturedTypes::WithoutDims => ty.without_dims(),
                 };
                 let id = self.graph.add_value(name, ty);
                 self.captured.push(outside);

@@ -61,12 +61,12 @@ pub(super) struct GraphProto {
     pub output: Vec<ValueInfoProto>,
     /// Only counted: sparse initializers are refused.
     #[prost(message, repeated, tag = "15")]
-    pub sparse_initializer: Vec<Skipped>,
+    pub sparse_initializer: Vec<SkippedMessage>,
 }
 
 /// A message whose contents do not matter.
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct Skipped {}
+pub(super) struct SkippedMessage {}
 
 /// A node.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -172,7 +172,7 @@ pub(super) struct TypeProto {
     #[prost(message, optional, boxed, tag = "4")]
     pub sequence_type: Option<Box<ElementTypeProto>>,
     #[prost(message, optional, tag = "5")]
-    pub map_type: Option<Skipped>,
+    pub map_type: Option<SkippedMessage>,
     #[prost(message, optional, boxed, tag = "9")]
     pub optional_type: Option<Box<ElementTypeProto>>,
 }

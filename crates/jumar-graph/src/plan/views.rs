@@ -7,7 +7,7 @@
 //! value can ([`Kernel::accepts_batch_stride`]); else it stays a copy.
 
 use jumar_ops::view::Layout;
-use jumar_ops::{Aliasing, Joined, Kernel, OutputView, Slot};
+use jumar_ops::{Aliasing, InputPlacement, Kernel, OutputView, Slot};
 
 use super::{END, Storage};
 use crate::{Graph, GraphError, Node, Result};
@@ -26,7 +26,7 @@ enum Link {
     /// Another value's, perhaps under another shape.
     Same(usize),
     /// Those that a join has for it.
-    Part(usize, Joined),
+    Part(usize, InputPlacement),
     /// Elements of another value.
     OutputView(usize, OutputView),
 }
@@ -342,7 +342,7 @@ impl<'a> Sharing<'a> {
         storage.buffer.is_none() && storage.first != END
     }
 
-    fn lay_part(&mut self, part: usize, join: usize, joined: Joined) -> bool {
+    fn lay_part(&mut self, part: usize, join: usize, joined: InputPlacement) -> bool {
         let root = self.root(part);
         // A value that another operator needs at its location, or that is already a part of another, is copied.
         let free = self.is_computed(part)

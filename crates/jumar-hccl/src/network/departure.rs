@@ -101,10 +101,10 @@ impl Departure {
 
 /// The ranks that have left communicators of a mesh, as long as that matters to this rank.
 #[derive(Default)]
-pub(super) struct Departures(HashMap<u64, Departed>);
+pub(super) struct Departures(HashMap<u64, DepartedRanks>);
 
 #[derive(Default)]
-struct Departed {
+struct DepartedRanks {
     /// By the rank in the mesh.
     ranks: HashMap<u32, Departure>,
     /// How many others there are, once this rank has left too.
@@ -126,7 +126,7 @@ impl Departures {
 
     /// Forgets a communicator that all ranks have left: it does not come back.
     fn forget(&mut self, tag: u64) {
-        let all = |departed: &Departed| departed.others == Some(departed.ranks.len());
+        let all = |departed: &DepartedRanks| departed.others == Some(departed.ranks.len());
         if self.0.get(&tag).is_some_and(all) {
             self.0.remove(&tag);
         }

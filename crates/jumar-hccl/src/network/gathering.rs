@@ -434,7 +434,7 @@ pub(crate) struct Guest<'a> {
 }
 
 /// A rank that all others have gathered with.
-pub(crate) struct Gathered {
+pub(crate) struct GatheredRank {
     socket: TcpStream,
     session: u128,
     /// This machine's address on the way to the root.
@@ -472,7 +472,7 @@ fn gone(address: SocketAddr, why: &dyn std::fmt::Display) -> Error {
 /// # Errors
 /// `CommRootGone`: it has ended, or something else answers; `CommIncomplete`: not all ranks came; `CommDisagreement`: other
 /// numbers of ranks or configurations, a rank that is taken.
-pub(crate) fn gather(address: SocketAddr, key: u128, own: &Guest<'_>) -> Result<Gathered> {
+pub(crate) fn gather(address: SocketAddr, key: u128, own: &Guest<'_>) -> Result<GatheredRank> {
     let socket = reach(address, own.until)?;
     let stranger = |error: io::Error| gone(address, &error);
     let local = greet(&socket, key, GREETING_TIME).map_err(stranger)?;
@@ -484,7 +484,7 @@ pub(crate) fn gather(address: SocketAddr, key: u128, own: &Guest<'_>) -> Result<
     hello.extend(own.digest.to_le_bytes());
     put_bytes(&mut hello, own.name.as_bytes());
     write_frame(&socket, HELLO, &hello).map_err(stranger)?;
-    let mut gathered = Gathered {
+    let mut gathered = GatheredRank {
         socket,
         session: 0,
         local,
@@ -560,7 +560,7 @@ fn greet(mut socket: &TcpStream, key: u128, patience: Duration) -> io::Result<Ip
     }
 }
 
-impl Gathered {
+impl GatheredRank {
     /// Waits for a frame from the root.
     fn next(&mut self, wanted: u8) -> Result<Vec<u8>> {
         let mut asked = false;
@@ -697,7 +697,7 @@ mod tests {
         }
     }
 
-    fn come(address: SocketAddr, key: u128, rank: u32, limit: Duration) -> Result<Gathered> {
+    fn come(address: SocketAddr, key: u128, rank: u32, limit: Duration) -> Result<GatheredRank> {
         let guest = Guest {
             size: 2,
             rank,

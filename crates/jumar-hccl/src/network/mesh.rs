@@ -23,7 +23,7 @@ use crate::arrival::Arrival;
 use crate::operation::{EVERYONE, Operation};
 use crate::os;
 use crate::os::gloo::{Broken, Ends, Transit};
-use crate::posted::Posted;
+use crate::posted::PostedEnds;
 use crate::words::{Label, error_of, number_of, system};
 
 const NOTICE: u64 = 2;
@@ -157,7 +157,7 @@ pub(super) struct Core {
     names: Vec<String>,
     state: Mutex<State>,
     /// Transfers of this rank to itself.
-    own: Mutex<Posted>,
+    own: Mutex<PostedEnds>,
     failed: Condvar,
     closing: AtomicBool,
     pool: Arc<Pool>,
@@ -579,7 +579,7 @@ impl NetworkGroup {
         // All transfers of a batch are known before the first one can fail.
         let entries = self.enter(arrival, &works);
         let engine = (&*core.backend, &self.label);
-        if let Err(error) = Posted::meet_own(&core.own, arrival, self.me as u32, key, engine) {
+        if let Err(error) = PostedEnds::meet_own(&core.own, arrival, self.me as u32, key, engine) {
             core.fail(&error);
         }
         let (running, failed) = {

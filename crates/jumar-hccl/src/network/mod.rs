@@ -28,7 +28,7 @@ pub(crate) use mesh::NetworkGroup;
 
 use crate::os::gloo::{ADDRESS_BYTES, Ends, Plugin, Transit};
 use crate::words::Label;
-use gathering::Gathered;
+use gathering::GatheredRank;
 use link::{Fields, Secret, put_bytes};
 
 /// How a process takes part in communicators of several machines.
@@ -119,7 +119,7 @@ pub(crate) fn no_plugin(why: &str) -> Error {
 /// # Errors
 /// `CommUnsupported`: there is no plug-in, or there are too many ranks; `CommIncomplete`: a rank cannot be reached.
 pub(crate) fn connect(
-    mut gathered: Gathered,
+    mut gathered: GatheredRank,
     network: &Network,
     (key, label): (u128, Label),
     rank: u32,

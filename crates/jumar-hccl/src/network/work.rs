@@ -75,7 +75,7 @@ struct Other {
 
 /// How a result is formed.
 #[derive(Clone, Copy)]
-struct Combined {
+struct ResultCombination {
     of: DataType,
     by: Reduction,
     /// Each rank forms a part of the result, and all receive it from there.
@@ -92,7 +92,7 @@ pub(super) struct Work {
     key: [u64; 4],
     signature: [u64; SIGNATURE_WORDS],
     others: Vec<Other>,
-    combined: Option<Combined>,
+    combined: Option<ResultCombination>,
     /// This rank's own contribution to a reduction, and its result.
     own: Option<Span>,
     output: Option<Span>,
@@ -114,7 +114,7 @@ impl Work {
         let signature = own.signature;
         let output = own.receive.get(me);
         let combined = match signature.reduction {
-            Some(by) if signature.kind.reduces() => Some(Combined {
+            Some(by) if signature.kind.reduces() => Some(ResultCombination {
                 of: signature.data_type,
                 by,
                 parts: signature.kind == Kind::AllReduce && length(output) > DIRECT_BYTES,
@@ -139,7 +139,7 @@ impl Work {
         let others = others.map(|member| {
             let input = own.send.get(member);
             let (sent, expected, target) = match combined {
-                Some(Combined { parts: true, .. }) => {
+                Some(ResultCombination { parts: true, .. }) => {
                     let sent = input.and_then(|span| work.part(member, span));
                     let expected = output.and_then(|span| work.part(me, span));
                     (sent, length(expected), None)
@@ -356,7 +356,8 @@ impl Work {
         core: &Core,
         entry: &Entry,
     ) -> Result<Vec<(&Other, Arc<Transit>)>, Stop> {
-        let (Some(Combined { parts: true, .. }), Some(output)) = (self.combined, self.output)
+        let (Some(ResultCombination { parts: true, .. }), Some(output)) =
+            (self.combined, self.output)
         else {
             return Ok(Vec::new());
         };
@@ -514,7 +515,7 @@ impl Work {
     fn combine(
         &self,
         core: &Core,
-        combined: Combined,
+        combined: ResultCombination,
         (own, output): (Option<Span>, Option<Span>),
         inputs: &Inputs<'_>,
     ) {

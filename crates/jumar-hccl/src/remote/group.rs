@@ -13,7 +13,7 @@ use super::mesh::{Entry, Mesh};
 use super::work::Running;
 use crate::arrival::Arrival;
 use crate::operation::{EVERYONE, Operation};
-use crate::posted::Posted;
+use crate::posted::PostedEnds;
 use crate::words::Label;
 
 /// Up to how many bytes an operation that comes does not interrupt a brief sleep of the process's own thread.
@@ -121,7 +121,7 @@ impl RemoteGroup {
         self.mesh.running.lock().extend(entries.iter().cloned());
         let (mine, engine) = (self.me as u32, (&*self.mesh.backend, &self.label));
         if let Err(error) =
-            Posted::meet_own(&self.mesh.own, arrival, mine, (self.tag, epoch), engine)
+            PostedEnds::meet_own(&self.mesh.own, arrival, mine, (self.tag, epoch), engine)
         {
             self.mesh.fail(error);
         }

@@ -19,7 +19,7 @@ use super::work::{LeftBehind, Running};
 use crate::arrival::Arrival;
 use crate::os::{self, Mapping, Process, processor};
 use crate::polling::{Pauses, Placement};
-use crate::posted::Posted;
+use crate::posted::PostedEnds;
 use crate::protocol;
 use crate::sequence::Sequence;
 use crate::words::{error_of, number_of};
@@ -70,7 +70,7 @@ pub(crate) struct Mesh {
     pub(super) slots: SpinLock<Slots>,
     pub(super) running: SpinLock<Vec<Arc<Entry>>>,
     /// Transfers of this rank to itself.
-    pub(super) own: Mutex<Posted>,
+    pub(super) own: Mutex<PostedEnds>,
     /// The threads that poll for its operations.
     pollers: AtomicU32,
     placement: Placement,
@@ -85,11 +85,11 @@ pub(super) struct Slots {
     used: [bool; SLOTS],
     generations: [u64; SLOTS],
     left_behind: Vec<LeftBehind>,
-    pub(super) ended: Vec<Ended>,
+    pub(super) ended: Vec<EndedCollectives>,
 }
 
 /// The collectives of one identity that have ended for this rank.
-pub(super) struct Ended {
+pub(super) struct EndedCollectives {
     /// The communicator's.
     pub(super) tag: u64,
     identity: u64,
@@ -109,7 +109,7 @@ impl Slots {
         let mut all = self.ended.iter();
         let known = all.position(|ended| ended.identity == left.identity);
         let at = known.unwrap_or_else(|| {
-            self.ended.push(Ended {
+            self.ended.push(EndedCollectives {
                 tag: left.tag,
                 identity: left.identity,
                 numbers: Sequence::default(),

@@ -7,7 +7,8 @@ use std::time::Duration;
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{Backend, Device, Joint, Program, Signal, Span, Waiter};
 use jumar_hccl::{
-    Collective, Communicator, DataType, Domain, Kind, Operation, Options, Pieces, Queued, Signature,
+    Collective, Communicator, DataType, Domain, Kind, Operation, Options, Pieces, QueuedOperation,
+    Signature,
 };
 use jumar_types::Result;
 
@@ -185,13 +186,13 @@ pub fn wait(signal: &Signal) {
 }
 
 /// Returns what begins an operation, the signal to wait for and clear, and what returns how the operation ended.
-pub fn tasks(queued: &Arc<Queued>) -> (Arc<dyn Program>, Arc<Signal>, Arc<dyn Program>) {
+pub fn tasks(queued: &Arc<QueuedOperation>) -> (Arc<dyn Program>, Arc<Signal>, Arc<dyn Program>) {
     let (begin, end) = queued.clone().parts();
     (begin, queued.signal().clone(), end)
 }
 
 /// Runs an operation as a stream does.
-pub fn run(queued: &Arc<Queued>) -> Result<()> {
+pub fn run(queued: &Arc<QueuedOperation>) -> Result<()> {
     let (begin, signal, end) = tasks(queued);
     begin.run()?;
     wait(&signal);

@@ -102,7 +102,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
 ];
 
 /// The outputs of a lowered operator.
-type Lowered = Result<Vec<ValueId>, OpError>;
+type LoweredOutputs = Result<Vec<ValueId>, OpError>;
 
 /// Returns the value of an input that must be a constant integer.
 pub(super) fn constant_int(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError> {
@@ -113,14 +113,14 @@ pub(super) fn constant_int(cx: &Cx, value: ValueId, name: &str) -> Result<i64, O
     }
 }
 
-fn constant(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+fn constant(cx: &mut Cx, op: &Op<'_>) -> LoweredOutputs {
     let tensor =
         tensor_attr(op.node, "value")?.ok_or_else(|| invalid("its attribute value is missing"))?;
     Ok(vec![cx.add_constant(tensor)])
 }
 
 /// Lowers a constant whose data are in a file.
-fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+fn file_constant(cx: &mut Cx, op: &Op<'_>) -> LoweredOutputs {
     let path = op.text("file_path")?;
     if path.is_empty() {
         return Err(unsupported(
@@ -139,7 +139,7 @@ fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     Ok(vec![cx.add_constant(Tensor::new(dtype, &dims, bytes)?)])
 }
 
-fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Lowered {
+fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> LoweredOutputs {
     let mut all = op.list("x")?;
     if all.is_empty() {
         return Err(invalid("it has no inputs"));
@@ -151,7 +151,7 @@ fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Lowered {
     Ok(vec![cx.one("ConcatD", &all, attrs)?])
 }
 
-fn pack(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+fn pack(cx: &mut Cx, op: &Op<'_>) -> LoweredOutputs {
     let axis = op.int("axis")?;
     let mut all = op.list("x")?;
     if all.is_empty() {
@@ -167,7 +167,7 @@ fn pack(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     Ok(vec![cx.one("ConcatD", &all, attrs)?])
 }
 
-fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Lowered {
+fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> LoweredOutputs {
     let x = op.input("x")?;
     let count = op.int("num_split")?;
     let outputs = usize::try_from(count)
@@ -263,7 +263,7 @@ fn computed_remainder(
 }
 
 /// Lowers `DepthToSpace` and `SpaceToDepth`, with channels in either position.
-fn depth_and_space(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Lowered {
+fn depth_and_space(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> LoweredOutputs {
     let last = channels_last(op.image_format(2)?, 2)?;
     let mut attrs = Attrs::new()
         .with("block_size", op.int("block_size")?)
@@ -277,7 +277,7 @@ fn depth_and_space(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Lowered {
 }
 
 /// Lowers `FlattenV2`, which merges the axes from `axis` to `end_axis`.
-fn flatten(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+fn flatten(cx: &mut Cx, op: &Op<'_>) -> LoweredOutputs {
     let x = op.input("x")?;
     let rank = cx.rank(x)? as i64;
     let axis = |name: &str| -> Result<usize, OpError> {
@@ -309,7 +309,7 @@ fn flatten(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     Ok(vec![cx.reshape(x, &dims)?])
 }
 
-fn reshape(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+fn reshape(cx: &mut Cx, op: &Op<'_>) -> LoweredOutputs {
     let (x, shape) = (op.input("x")?, op.input("shape")?);
     let (axis, count) = (op.int("axis")?, op.int("num_axes")?);
     if axis == 0 && count == -1 {
@@ -343,7 +343,7 @@ fn reshape(cx: &mut Cx, op: &Op<'_>) -> Lowered {
     Ok(vec![cx.reshape(x, &dims)?])
 }
 
-fn pad(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+fn pad(cx: &mut Cx, op: &Op<'_>) -> LoweredOutputs {
     let x = op.input("x")?;
     let value = match op.maybe("constant_values") {
         Some(value) => Some(cx.cast(value, {
@@ -362,7 +362,7 @@ fn pad(cx: &mut Cx, op: &Op<'_>) -> Lowered {
 }
 
 /// Adds the gradients of padded elements to those of the elements that they were copied from.
-fn pad_gradient(cx: &mut Cx, op: &Op<'_>) -> Lowered {
+fn pad_gradient(cx: &mut Cx, op: &Op<'_>) -> LoweredOutputs {
     let (x, mode) = (op.input("x")?, op.text("mode")?);
     let paddings = numbers(cx, op.input("paddings")?, "paddings")?;
     let dims = cx.dims(x)?;

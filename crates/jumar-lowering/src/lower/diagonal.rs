@@ -109,20 +109,20 @@ type Answer = Result<Vec<ValueId>, OpError>;
 
 /// Where diagonals that are shorter than the longest begin.
 #[derive(Clone, Copy)]
-struct Aligned {
+struct DiagonalAlignment {
     /// Whether those above the main diagonal begin at the left end.
     upper_left: bool,
     /// Whether those below it do.
     lower_left: bool,
 }
 
-const LEFT: Aligned = Aligned {
+const LEFT: DiagonalAlignment = DiagonalAlignment {
     upper_left: true,
     lower_left: true,
 };
 
 /// Reads the attribute `align`: the side of the upper diagonals, then that of the lower ones.
-fn aligned(op: &Op<'_>) -> Result<Aligned, OpError> {
+fn aligned(op: &Op<'_>) -> Result<DiagonalAlignment, OpError> {
     let (upper_left, lower_left) = match op.text("align")? {
         "LEFT_LEFT" => (true, true),
         "LEFT_RIGHT" => (true, false),
@@ -134,7 +134,7 @@ fn aligned(op: &Op<'_>) -> Result<Aligned, OpError> {
             )));
         }
     };
-    Ok(Aligned {
+    Ok(DiagonalAlignment {
         upper_left,
         lower_left,
     })
@@ -196,7 +196,7 @@ impl Band {
     }
 
     /// Returns by how many slots a diagonal is shifted to the right among `length` slots.
-    fn offset(&self, diagonal: i64, length: i64, aligned: Aligned) -> i64 {
+    fn offset(&self, diagonal: i64, length: i64, aligned: DiagonalAlignment) -> i64 {
         let left = (diagonal >= 0 && aligned.upper_left) || (diagonal <= 0 && aligned.lower_left);
         if left {
             0
@@ -207,7 +207,7 @@ impl Band {
 
     /// For each cell, where its element stands among diagonals of `length` elements, the highest one first; behind them all
     /// where it lies on none.
-    fn map(&self, length: i64, aligned: Aligned) -> Vec<i64> {
+    fn map(&self, length: i64, aligned: DiagonalAlignment) -> Vec<i64> {
         let beside = self.count() * length;
         let cells =
             (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
@@ -225,7 +225,7 @@ impl Band {
     }
 
     /// For each element of the diagonals, the highest one first, the cell that it is; behind all cells where there is none.
-    fn cells(&self, aligned: Aligned) -> Vec<i64> {
+    fn cells(&self, aligned: DiagonalAlignment) -> Vec<i64> {
         let longest = self.longest();
         let slots = (self.low..=self.high)
             .rev()
@@ -249,7 +249,7 @@ fn part(
     x: ValueId,
     padding: Option<ValueId>,
     band: &Band,
-    aligned: Aligned,
+    aligned: DiagonalAlignment,
 ) -> Result<ValueId, OpError> {
     let (kept, rows, columns) = matrices(cx, x)?;
     let count: i64 = kept.iter().product();
@@ -273,7 +273,7 @@ fn set(
     x: ValueId,
     diagonal: ValueId,
     (low, high): (i64, i64),
-    aligned: Aligned,
+    aligned: DiagonalAlignment,
 ) -> Answer {
     let (kept, rows, columns) = matrices(cx, x)?;
     let band = Band::new(low, high, rows, columns);
@@ -331,7 +331,7 @@ fn selected(cx: &mut Cx, rows: ValueId, others: ValueId, map: &[i64]) -> Result<
 }
 
 /// Matrices of diagonals that stand one below the other, the highest one first.
-fn matrix_diag(cx: &mut Cx, op: &Op<'_>, diagonal: ValueId, aligned: Aligned) -> Answer {
+fn matrix_diag(cx: &mut Cx, op: &Op<'_>, diagonal: ValueId, aligned: DiagonalAlignment) -> Answer {
     let padding = op.input("padding_value")?;
     let (low, high) = band_of(cx, op)?;
     let rows = constant_int(cx, op.input("num_rows")?, "num_rows")?;

@@ -89,7 +89,7 @@ pub struct Variable {
 
 /// A lowered graph.
 #[derive(Clone, Debug)]
-pub struct Lowered {
+pub struct LoweredGraph {
     /// The graph. Variables are further inputs and outputs behind those of the program.
     pub graph: Graph,
     /// How many inputs are the program's.
@@ -102,7 +102,7 @@ pub struct Lowered {
     pub saved: Vec<String>,
 }
 
-impl Lowered {
+impl LoweredGraph {
     /// Takes out what counts how often was drawn at random, for a graph that no session runs: each run draws the same.
     pub fn without_draws(&mut self) {
         let draws = |variable: &Variable| variable.name.starts_with(state::DRAWS);
@@ -218,7 +218,7 @@ pub fn is_known(kind: &str) -> bool {
 ///
 /// NotSupported: operators that are not known, all named at once; forms of known ones that are not there. InvalidModel:
 /// circles, missing inputs and attributes, shapes that do not fit.
-pub fn lower(source: &Source, inputs: &[Option<TensorType>]) -> Result<Lowered> {
+pub fn lower(source: &Source, inputs: &[Option<TensorType>]) -> Result<LoweredGraph> {
     crate::provide_operators();
     refuse_unknown(source)?;
     refused_types(source)?;
@@ -714,7 +714,7 @@ impl Cx {
     }
 
     /// Closes the graph: variables become inputs and outputs.
-    fn finish(mut self, inputs: usize) -> Result<Lowered> {
+    fn finish(mut self, inputs: usize) -> Result<LoweredGraph> {
         let outputs = self.graph.outputs.len();
         let mut variables = Vec::new();
         for (name, held) in std::mem::take(&mut self.variables) {
@@ -736,7 +736,7 @@ impl Cx {
                 initial: held.initial,
             });
         }
-        Ok(Lowered {
+        Ok(LoweredGraph {
             graph: self.graph,
             inputs,
             outputs,

@@ -7,7 +7,7 @@
 use jumar_core::Span;
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::{Shaped, Spans};
+use super::{ShapedInput, Spans};
 
 /// Memory that an execution chooses when it begins.
 pub trait Bindings: Send + Sync {
@@ -28,7 +28,7 @@ pub trait Bindings: Send + Sync {
 #[derive(Clone, Debug, Default)]
 pub struct Bound {
     /// The inputs that follow those of the submission.
-    pub inputs: Vec<Shaped>,
+    pub inputs: Vec<ShapedInput>,
     /// The outputs that follow those of the submission.
     pub outputs: Vec<Span>,
 }

@@ -14,13 +14,14 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::bindings::Binding;
 use super::{
-    Dims, ExecuteOpen, PLANS, Produced, Regions, ShapePlan, Shaped, Shared, Spans, Threads, regions,
+    Dims, ExecuteOpen, PLANS, ProducedOutput, Regions, ShapePlan, ShapedInput, SharedModel, Spans,
+    Threads, regions,
 };
 use crate::memory::DeviceMemory;
 
 /// One queued execution of a model whose shapes are found while it runs.
 pub(super) struct OpenExecution {
-    pub(super) model: Arc<Shared>,
+    pub(super) model: Arc<SharedModel>,
     pub(super) stream: u32,
     pub(super) call: &'static Call,
     pub(super) stop: StopToken,
@@ -72,7 +73,7 @@ impl Program for OpenExecution {
                     (memory.span(), Some(memory))
                 }
             };
-            produced.push(Produced {
+            produced.push(ProducedOutput {
                 data_type: ty.dtype.acl(),
                 dims: Dims::from_slice(&ty.shape),
                 allocated,
@@ -132,7 +133,7 @@ impl Program for OpenExecution {
 }
 
 impl OpenExecution {
-    fn typed(&self, inputs: &[Shaped]) -> jumar_graph::Result<Vec<Tensorlike<'static>>> {
+    fn typed(&self, inputs: &[ShapedInput]) -> jumar_graph::Result<Vec<Tensorlike<'static>>> {
         inputs
             .iter()
             .zip(&self.model.description.inputs)
@@ -152,7 +153,7 @@ impl OpenExecution {
     fn planned(
         &self,
         shaped: &ShapePlan,
-        inputs: &[Shaped],
+        inputs: &[ShapedInput],
         lender: &mut Lender<'_>,
         sink: &mut Sink<'_, 'static>,
         observer: Option<&dyn NodeObserver>,
@@ -190,9 +191,9 @@ impl OpenExecution {
     }
 }
 
-impl Shared {
+impl SharedModel {
     /// Returns the plan that an earlier execution made for these dimensions.
-    pub(super) fn known_plan(&self, inputs: &[Shaped]) -> Option<Arc<ShapePlan>> {
+    pub(super) fn known_plan(&self, inputs: &[ShapedInput]) -> Option<Arc<ShapePlan>> {
         let mut plans = self.plans.lock();
         // The latest is the last: most executions have the dimensions of the one before.
         let at = plans.iter().rposition(|known| known.is_for(inputs))?;
@@ -206,7 +207,7 @@ impl Shared {
     pub(super) fn plan_for(
         &self,
         dynamic: &Dynamic,
-        inputs: &[Shaped],
+        inputs: &[ShapedInput],
     ) -> jumar_graph::Result<Option<Arc<ShapePlan>>> {
         if self.unplannable.load(Ordering::Relaxed) {
             return Ok(None);
@@ -268,7 +269,7 @@ impl ShapePlan {
     }
 
     /// Returns whether the plan was made for the dimensions of these inputs.
-    fn is_for(&self, inputs: &[Shaped]) -> bool {
+    fn is_for(&self, inputs: &[ShapedInput]) -> bool {
         let known = self.inputs.iter();
         self.inputs.len() == inputs.len()
             && known

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::compute_types::{Carried, Wide, for_carried};
+use super::compute_types::{ConvertibleElement, Wide, for_carried};
 use crate::{
     Attrs, Builder, Call, InferCx, Kernel, OnnxNode, OpError, PrepareCx, Tensor, TensorType,
     ValueRef, infer,
@@ -95,7 +95,7 @@ fn better<W: Wide>(x: W, best: W, sizes: &Sizes) -> bool {
     (if sizes.smallest { x < best } else { x > best }) || (sizes.last && x == best)
 }
 
-impl<T: Carried> Kernel for ArgKernel<T> {
+impl<T: ConvertibleElement> Kernel for ArgKernel<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let sizes = &self.sizes;
         let input = call.input::<T>(0)?.flat();

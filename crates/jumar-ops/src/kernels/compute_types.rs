@@ -134,7 +134,7 @@ macro_rules! wide {
 wide! { f64 i64 u64 }
 
 /// An element type that can be brought into the types that are computed in.
-pub(crate) trait Carried: Element {
+pub(crate) trait ConvertibleElement: Element {
     /// The type of functions of one and two numbers.
     type ComputeType: ComputeType;
     /// The type of sums and comparisons over many elements.
@@ -154,7 +154,7 @@ pub(crate) trait Carried: Element {
 macro_rules! carried {
     ($($type:ident: $compute:ident, $wide:ident, $least:expr, $most:expr, $to_compute:expr, $from_compute:expr, $widen:expr, $from_wide:expr,
        $real:expr, $signed:expr, $unsigned:expr;)*) => {$(
-        impl Carried for $type {
+        impl ConvertibleElement for $type {
             type ComputeType = $compute;
             type Wide = $wide;
             const LEAST: $wide = $least;

@@ -4,7 +4,9 @@ use std::convert::Infallible;
 
 use jumar_types::dtype::DataType;
 
-use super::compute_types::{BLOCK, Carried, ComputeType, Float, Lanes1, Lanes2, for_carried};
+use super::compute_types::{
+    BLOCK, ComputeType, ConvertibleElement, Float, Lanes1, Lanes2, for_carried,
+};
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_width};
 use crate::simd::convert::convert;
@@ -254,11 +256,11 @@ impl<F: RealFunction> Kernel for RealMap<F> {
     }
 }
 
-fn store_same<T: Carried>(block: &[T::ComputeType], to: RowMut<'_, T>) {
+fn store_same<T: ConvertibleElement>(block: &[T::ComputeType], to: RowMut<'_, T>) {
     convert(Row::of(block), to, T::from_compute);
 }
 
-fn store_boolean<T: Carried>(block: &[T::ComputeType], to: RowMut<'_, Bool8>) {
+fn store_boolean<T: ConvertibleElement>(block: &[T::ComputeType], to: RowMut<'_, Bool8>) {
     convert(Row::of(block), to, |value: T::ComputeType| {
         Bool8::from(value.to_bool())
     });
@@ -277,15 +279,15 @@ impl Kernel for Blocks1 {
 }
 
 impl Blocks1 {
-    fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+    fn same<T: ConvertibleElement>(&self, call: &Call<'_>) -> Result<(), OpError> {
         self.blocks::<T, T>(call, store_same::<T>)
     }
 
-    fn boolean<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+    fn boolean<T: ConvertibleElement>(&self, call: &Call<'_>) -> Result<(), OpError> {
         self.blocks::<T, Bool8>(call, store_boolean::<T>)
     }
 
-    fn blocks<T: Carried, U: Element>(
+    fn blocks<T: ConvertibleElement, U: Element>(
         &self,
         call: &Call<'_>,
         store: fn(&[T::ComputeType], RowMut<'_, U>),
@@ -332,15 +334,15 @@ impl Kernel for Blocks2 {
 }
 
 impl Blocks2 {
-    fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+    fn same<T: ConvertibleElement>(&self, call: &Call<'_>) -> Result<(), OpError> {
         self.blocks::<T, T>(call, store_same::<T>)
     }
 
-    fn boolean<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+    fn boolean<T: ConvertibleElement>(&self, call: &Call<'_>) -> Result<(), OpError> {
         self.blocks::<T, Bool8>(call, store_boolean::<T>)
     }
 
-    fn blocks<T: Carried, U: Element>(
+    fn blocks<T: ConvertibleElement, U: Element>(
         &self,
         call: &Call<'_>,
         store: fn(&[T::ComputeType], RowMut<'_, U>),

@@ -22,7 +22,7 @@ pub(super) const FEW: usize = 3;
 
 /// Which operands are taken transposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Transposed {
+pub(crate) struct TransposedOperands {
     pub one: bool,
     pub two: bool,
 }
@@ -39,7 +39,7 @@ struct Parts {
     vector_two: bool,
 }
 
-fn parts_of(one: &[i64], two: &[i64], transposed: Transposed) -> Result<Parts, OpError> {
+fn parts_of(one: &[i64], two: &[i64], transposed: TransposedOperands) -> Result<Parts, OpError> {
     let matrix = |shape: &[i64], turned: bool| {
         let (rows, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
         if turned {
@@ -76,7 +76,10 @@ fn parts_of(one: &[i64], two: &[i64], transposed: Transposed) -> Result<Parts, O
 }
 
 /// Infers the result of a matrix product.
-pub(crate) fn infer(cx: &InferCx<'_>, transposed: Transposed) -> Result<Vec<TensorType>, OpError> {
+pub(crate) fn infer(
+    cx: &InferCx<'_>,
+    transposed: TransposedOperands,
+) -> Result<Vec<TensorType>, OpError> {
     let (one, two) = (cx.input(0)?, cx.input(1)?);
     let dtype = cx.same_types([0, 1, 2])?;
     if one.rank().is_none() || two.rank().is_none() {
@@ -118,14 +121,14 @@ pub(super) struct Shape {
     pub(super) m: usize,
     pub(super) n: usize,
     pub(super) k: usize,
-    pub(super) transposed: Transposed,
+    pub(super) transposed: TransposedOperands,
     pub(super) bias: bool,
 }
 
 /// Makes the kernel of a matrix product.
 pub(crate) fn prepare(
     cx: &PrepareCx<'_>,
-    transposed: Transposed,
+    transposed: TransposedOperands,
 ) -> Result<Box<dyn Kernel>, OpError> {
     let signed = |shape: &[usize]| shape.iter().map(|&dim| dim as i64).collect::<Vec<_>>();
     let parts = parts_of(&signed(cx.shape(0)?), &signed(cx.shape(1)?), transposed)?;
@@ -159,7 +162,7 @@ pub(crate) fn prepare(
     }
     let loops = Loops::new(&dims, [&strides[0], &strides[1], &strides[2]]);
     // A vector has no columns to be turned around.
-    let transposed = Transposed {
+    let transposed = TransposedOperands {
         one: transposed.one && !parts.vector_one,
         two: transposed.two && !parts.vector_two,
     };

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::compute_types::{BLOCK, Carried, Wide, for_carried};
+use super::compute_types::{BLOCK, ConvertibleElement, Wide, for_carried};
 use super::loops::{Loops, dense_strides};
 use super::reduce_direct::Direct;
 use crate::simd::convert::convert;
@@ -152,7 +152,7 @@ pub(crate) fn over(
 }
 
 impl Reduce {
-    fn run_typed<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+    fn run_typed<T: ConvertibleElement>(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         let sums = call.scratch::<T::Wide>(0, self.outputs)?;
         let mut join = self.join;
@@ -201,7 +201,7 @@ impl Reduce {
     }
 
     /// Adds every element to the sum of its position, a block at a time.
-    fn pass<T: Carried>(
+    fn pass<T: ConvertibleElement>(
         &self,
         input: Row<'_, T>,
         join: Join,

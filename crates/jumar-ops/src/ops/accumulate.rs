@@ -1,6 +1,6 @@
 //! Sum of any number of tensors; ONNX's `Mean` divides it by their number.
 
-use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, Wide, for_carried};
 use crate::kernels::elementwise::infer_same;
 use crate::kernels::loops::{Loops, broadcast_strides, dense_strides};
 use crate::onnx::LATEST;
@@ -88,7 +88,7 @@ struct Accumulate<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Accumulate<T> {
+impl<T: ConvertibleElement> Accumulate<T> {
     fn add(
         &self,
         loops: &Loops<2>,
@@ -107,7 +107,7 @@ impl<T: Carried> Accumulate<T> {
     }
 }
 
-impl<T: Carried> Kernel for Accumulate<T> {
+impl<T: ConvertibleElement> Kernel for Accumulate<T> {
     fn scratch_bytes(&self) -> usize {
         self.outputs * size_of::<T::Wide>()
     }

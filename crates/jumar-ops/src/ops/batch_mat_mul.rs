@@ -1,6 +1,6 @@
 //! Matrix products with NumPy's rules: batches are broadcast, and operands of one dimension are vectors.
 
-use crate::kernels::matmul::{self, Transposed};
+use crate::kernels::matmul::{self, TransposedOperands};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, Types};
@@ -34,8 +34,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 }];
 
 /// Returns which of the two operands the attributes transpose.
-fn transposed(cx: &InferCx<'_>) -> Result<Transposed, OpError> {
-    Ok(Transposed {
+fn transposed(cx: &InferCx<'_>) -> Result<TransposedOperands, OpError> {
+    Ok(TransposedOperands {
         one: cx.attrs().bool("adj_x1")?,
         two: cx.attrs().bool("adj_x2")?,
     })

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::compute_types::{BLOCK, Carried, Wide, for_carried};
+use crate::kernels::compute_types::{BLOCK, ConvertibleElement, Wide, for_carried};
 use crate::kernels::widened::{round_shared, widen_shared};
 use crate::onnx::{LATEST, decoded, encoded};
 use crate::operator::OUTPUT_Y;
@@ -176,7 +176,7 @@ trait Stores: Send + Sync {
 
 struct Store<T>(std::marker::PhantomData<fn(T)>);
 
-impl<T: Carried> Stores for Store<T> {
+impl<T: ConvertibleElement> Stores for Store<T> {
     fn store(&self, call: &Call<'_>, start: usize, block: Block<'_>) -> Result<(), OpError> {
         let out = call.output::<T>(0)?.flat();
         match block {
@@ -188,7 +188,7 @@ impl<T: Carried> Stores for Store<T> {
     }
 }
 
-impl<F: Carried<Wide: Way>> Kernel for Convert<F> {
+impl<F: ConvertibleElement<Wide: Way>> Kernel for Convert<F> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let input = call.input::<F>(0)?.flat();
         let mut block = [F::Wide::ZERO; BLOCK];

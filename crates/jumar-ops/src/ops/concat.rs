@@ -5,7 +5,7 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Joined, Kernel, OnnxForm, OpError,
+    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, InputPlacement, Kernel, OnnxForm, OpError,
     Operator, Slot, TensorType, Types, UNKNOWN, infer,
 };
 
@@ -105,9 +105,9 @@ impl<T: Element> Kernel for Concat<T> {
         true
     }
 
-    fn as_slice_of_output(&self, input: usize) -> Option<Joined> {
+    fn as_slice_of_output(&self, input: usize) -> Option<InputPlacement> {
         self.parts.get(input)?;
-        Some(Joined {
+        Some(InputPlacement {
             start: self.parts[..input].iter().sum(),
             runs: self.outer,
         })

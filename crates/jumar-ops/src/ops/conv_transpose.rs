@@ -1,7 +1,7 @@
 //! Transposed convolution over any number of dimensions. The attributes are ONNX's.
 
 use crate::kernels::generic::generic_kernel;
-use crate::kernels::space::transposed::Transposed;
+use crate::kernels::space::transposed::TransposedSpace;
 use crate::kernels::space::{Axis, MOST, Space, entries, window_defs};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
@@ -44,7 +44,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     prepare: |cx| {
         let (image, filter) = (cx.shape(0)?, cx.shape(1)?);
         let groups = cx.attrs().int("group")?.max(1) as usize;
-        let algorithm = Transposed {
+        let algorithm = TransposedSpace {
             batch: image[0],
             groups,
             depth: filter[0] / groups,

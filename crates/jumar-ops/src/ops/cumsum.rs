@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, Wide, for_carried};
 use crate::kernels::generic::{Algorithm, Io, Working, generic_kernel_in};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
@@ -136,7 +136,7 @@ struct Cumulative<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Cumulative<T> {
+impl<T: ConvertibleElement> Kernel for Cumulative<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let Sizes {
             outer,

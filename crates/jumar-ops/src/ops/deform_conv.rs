@@ -1,7 +1,7 @@
 //! Deformable convolution: offsets move the taps. The attributes are ONNX's.
 
 use crate::kernels::generic::generic_kernel;
-use crate::kernels::space::deform::Deformed;
+use crate::kernels::space::deform::DeformableSpace;
 use crate::kernels::space::{Windows, window_defs};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
@@ -40,7 +40,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let (image, filter) = (cx.shape(0)?, cx.shape(1)?);
         let groups = cx.attrs().int("group")?.max(1) as usize;
         let kernel = [filter[2] as i64, filter[3] as i64];
-        let algorithm = Deformed {
+        let algorithm = DeformableSpace {
             batch: image[0],
             groups,
             depth: filter[1],

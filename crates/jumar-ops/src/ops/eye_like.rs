@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::compute_types::{Carried, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -68,7 +68,7 @@ struct Eye<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Eye<T> {
+impl<T: ConvertibleElement> Kernel for Eye<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let out = call.output::<T>(0)?.flat();
         out.fill(T::from_signed(0));

@@ -1,6 +1,6 @@
 //! One at the first largest element along an axis, and zero elsewhere.
 
-use crate::kernels::compute_types::{Carried, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, for_carried};
 use crate::kernels::elementwise::infer_same;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
@@ -61,7 +61,7 @@ struct Hardmax<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Hardmax<T> {
+impl<T: ConvertibleElement> Kernel for Hardmax<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let Hardmax {
             outer, len, inner, ..

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::matmul::{self, Transposed};
+use crate::kernels::matmul::{self, TransposedOperands};
 use crate::onnx::{LATEST, cast};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -51,8 +51,8 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
 ];
 
-fn transposed(cx: &InferCx<'_>) -> Result<Transposed, OpError> {
-    Ok(Transposed {
+fn transposed(cx: &InferCx<'_>) -> Result<TransposedOperands, OpError> {
+    Ok(TransposedOperands {
         one: cx.attrs().bool("transpose_x1")?,
         two: cx.attrs().bool("transpose_x2")?,
     })

@@ -198,7 +198,7 @@ fn prepare(
             operands: inputs.operands,
             zeros: inputs.zeros,
             signed: [signed(inputs.operands[0])?, signed(inputs.operands[1])?],
-            scaled: (!plain).then_some(int8::Scaled {
+            scaled: (!plain).then_some(int8::SumScale {
                 scales,
                 zero: 7,
                 bounds,

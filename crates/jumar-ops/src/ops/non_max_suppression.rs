@@ -145,7 +145,7 @@ static COMBINED: Operator = Operator {
     },
     prepare: |cx| {
         let (boxes, scores) = (cx.shape(0)?, cx.shape(1)?);
-        let combined = Combined {
+        let combined = CombinedSuppression {
             shapes: Shapes {
                 batch: scores[0],
                 boxes: scores[1],
@@ -164,7 +164,7 @@ static COMBINED: Operator = Operator {
     },
 };
 
-struct Combined {
+struct CombinedSuppression {
     shapes: Shapes,
     /// Boxes at one position: one for all classes, or one for each.
     own: usize,
@@ -174,7 +174,7 @@ struct Combined {
     clip: bool,
 }
 
-impl Algorithm for Combined {
+impl Algorithm for CombinedSuppression {
     fn scratch(&self) -> usize {
         self.shapes.boxes.div_ceil(4)
     }

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::compute_types::{Carried, ComputeType, for_carried};
+use crate::kernels::compute_types::{ComputeType, ConvertibleElement, for_carried};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -51,7 +51,7 @@ struct NonZero<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for NonZero<T> {
+impl<T: ConvertibleElement> Kernel for NonZero<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<i64>(0)?.flat());
         let mut found = 0;

@@ -1,6 +1,6 @@
 //! Numbers from a start to before a limit, with a constant step.
 
-use crate::kernels::compute_types::{Carried, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, for_carried};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -101,7 +101,7 @@ struct Range<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Range<T> {
+impl<T: ConvertibleElement> Kernel for Range<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let out = call.output::<T>(0)?.flat();
         for index in 0..out.len() {

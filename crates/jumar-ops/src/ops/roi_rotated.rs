@@ -48,7 +48,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         prepare: |cx| {
             let image = cx.shape(0)?;
             let image = [image[0], image[1], image[2], image[3]];
-            let turned = Turned::new(cx.attrs(), image, cx.shape(1)?[0])?;
+            let turned = RotatedRegions::new(cx.attrs(), image, cx.shape(1)?[0])?;
             generic_kernel(cx, Forward(turned), &[0, 1], &[0])
         },
     },
@@ -91,7 +91,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         },
         prepare: |cx| {
             let image = image_dims(cx.attrs())?.map(|dim| dim as usize);
-            let turned = Turned::new(cx.attrs(), image, cx.shape(1)?[0])?;
+            let turned = RotatedRegions::new(cx.attrs(), image, cx.shape(1)?[0])?;
             generic_kernel(cx, Backward(turned), &[0, 1], &[0])
         },
     },
@@ -128,7 +128,7 @@ fn pooled(attrs: AttrReader<'_>) -> Result<[i64; 2], OpError> {
 }
 
 /// The sizes of a node.
-struct Turned {
+struct RotatedRegions {
     image: [usize; 4],
     rois: usize,
     size: [usize; 2],
@@ -138,9 +138,13 @@ struct Turned {
     clockwise: bool,
 }
 
-impl Turned {
-    fn new(attrs: AttrReader<'_>, image: [usize; 4], rois: usize) -> Result<Turned, OpError> {
-        Ok(Turned {
+impl RotatedRegions {
+    fn new(
+        attrs: AttrReader<'_>,
+        image: [usize; 4],
+        rois: usize,
+    ) -> Result<RotatedRegions, OpError> {
+        Ok(RotatedRegions {
             image,
             rois,
             size: pooled(attrs)?.map(|size| size as usize),
@@ -212,7 +216,7 @@ impl Turned {
     }
 }
 
-struct Forward(Turned);
+struct Forward(RotatedRegions);
 
 impl Algorithm for Forward {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
@@ -229,7 +233,7 @@ impl Algorithm for Forward {
     }
 }
 
-struct Backward(Turned);
+struct Backward(RotatedRegions);
 
 impl Algorithm for Backward {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {

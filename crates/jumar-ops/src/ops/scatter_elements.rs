@@ -1,6 +1,6 @@
 //! Writes single elements along an axis by their numbers.
 
-use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, Wide, for_carried};
 use crate::kernels::data_movement::{Indices, checked_index, combination};
 use crate::kernels::loops::{Loops, dense_strides};
 use crate::kernels::number::for_width;
@@ -128,7 +128,7 @@ struct Combine<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Combine<T> {
+impl<T: ConvertibleElement> Kernel for Combine<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (updates, out) = (call.input::<T>(2)?.flat(), call.output::<T>(0)?.flat());
         out.copy_from(call.input::<T>(0)?.flat());

@@ -1,6 +1,6 @@
 //! Writes slices of a tensor by the numbers of several axes at once.
 
-use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, Wide, for_carried};
 use crate::kernels::data_movement::{Tuples, combination, tuples};
 use crate::kernels::number::for_width;
 use crate::kernels::reduce::Join;
@@ -96,7 +96,7 @@ struct Combine<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Combine<T> {
+impl<T: ConvertibleElement> Kernel for Combine<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (updates, out) = (call.input::<T>(2)?.flat(), call.output::<T>(0)?.flat());
         out.copy_from(call.input::<T>(0)?.flat());

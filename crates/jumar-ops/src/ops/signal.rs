@@ -91,7 +91,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 )
             })?;
             let out = cx.output_shape(0)?;
-            let framed = Framed {
+            let framed = Framing {
                 batch: shape[0],
                 len: shape[1],
                 parts: shape.get(2).copied().unwrap_or(1),
@@ -581,7 +581,7 @@ fn infer_stft(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     Ok(vec![TensorType::new(signal.dtype, [batch, count, bins, 2])])
 }
 
-struct Framed {
+struct Framing {
     batch: usize,
     len: usize,
     parts: usize,
@@ -591,7 +591,7 @@ struct Framed {
     fourier: Fourier,
 }
 
-impl Algorithm for Framed {
+impl Algorithm for Framing {
     fn scratch(&self) -> usize {
         2 * self.fourier.size()
     }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::{
     Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode,
@@ -133,7 +133,7 @@ fn select<W: Wide>(row: &mut [(W, usize)], k: usize, largest: bool) {
     row[..k].sort_unstable_by(|one, two| order(one, two, largest));
 }
 
-impl<T: Carried> Kernel for TopK<T> {
+impl<T: ConvertibleElement> Kernel for TopK<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let Sizes {
             outer,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{ConvertibleElement, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::view::{Region, Row, View};
 use crate::{
@@ -140,7 +140,7 @@ impl Sizes {
     }
 
     /// Returns the items of equal contents together, each group in order; the groups by value, or as they are first seen.
-    fn groups<T: Carried>(&self, row: Row<'_, T>, sorted: bool) -> Vec<Vec<usize>> {
+    fn groups<T: ConvertibleElement>(&self, row: Row<'_, T>, sorted: bool) -> Vec<Vec<usize>> {
         let values: Vec<T::Wide> = (0..row.len()).map(|index| row.get(index).widen()).collect();
         self.groups_of(&values, sorted)
     }
@@ -172,7 +172,7 @@ struct Unique<T> {
     types: std::marker::PhantomData<fn(T)>,
 }
 
-impl<T: Carried> Kernel for Unique<T> {
+impl<T: ConvertibleElement> Kernel for Unique<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         let groups = self.sizes.groups(input, self.sorted);

@@ -47,7 +47,7 @@ pub(super) fn part_inside(start: usize, len: usize, step: isize, reach: usize) -
 /// Begins at a line of the caches: a vector that crosses two lines is read again only when it has reached them. What is not aligned on
 /// a stack crosses lines in some processes and not in others.
 #[repr(align(64))]
-struct Aligned<A>(A);
+struct LineAlignment<A>(A);
 
 /// Out of line, so that the loops stay small.
 #[cold]
@@ -715,7 +715,7 @@ impl<'a, T: Element> RowMut<'a, T> {
         if period == 0 || !GROUP.is_multiple_of(period) {
             different(GROUP, period);
         }
-        let mut b = Aligned([B::default(); GROUP]);
+        let mut b = LineAlignment([B::default(); GROUP]);
         for (lane, b) in b.0.iter_mut().enumerate() {
             // SAFETY: a remainder is below the length.
             *b = unsafe { repeated.read(lane % period) };

@@ -254,7 +254,7 @@ fn run_directly<'py>(
     let Some(sources) = runs.sources(inputs) else {
         return Ok(None);
     };
-    let call = Attached(py);
+    let call = AttachedThread(py);
     let mut context = Pointer::default();
     let ret = c_call!(call.returns aclrtGetCurrentContext(*mut Pointer) -> i32, [&raw mut context], or NOT_SUPPORTED);
     if ret != SUCCESS || context.number() != runs.context {
@@ -368,7 +368,7 @@ impl DirectRuns {
     /// Runs with a slot that no other run has.
     fn run<'py>(
         &self,
-        call: Attached<'py>,
+        call: AttachedThread<'py>,
         slot: &Slot,
         sources: &[Option<Source<'py>>; MOST],
     ) -> PyResult<Result<Bound<'py, PyDict>, Failure>> {
@@ -619,7 +619,7 @@ fn free(array: &Bound<'_, PyAny>) -> Option<()> {
         }
         return None;
     }
-    let call = Attached(py);
+    let call = AttachedThread(py);
     // No caller could receive an error here.
     c_call!(call.returns aclrtFreeHost(Pointer) -> i32, [handle], or NOT_SUPPORTED);
     None

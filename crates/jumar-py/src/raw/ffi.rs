@@ -283,12 +283,12 @@ impl<'py> Args<'py> {
 
     /// Runs a call that may wait, with the interpreter free for other threads and for callbacks.
     pub fn waits<R>(&self, f: impl FnOnce() -> R) -> R {
-        Attached(self.py()).waits(f)
+        AttachedThread(self.py()).waits(f)
     }
 
     /// Notes that the library has no such function.
     pub fn missing(&self, symbol: &super::library::Symbol) {
-        Attached(self.py()).missing(symbol);
+        AttachedThread(self.py()).missing(symbol);
     }
 
     /// Notes a refusal that the library never saw. Returns the code for it.
@@ -326,9 +326,9 @@ impl<'py> Args<'py> {
 
 /// A thread that has the interpreter, as [`c_call`] takes it where there are no arguments of a wrapper.
 #[derive(Clone, Copy)]
-pub struct Attached<'py>(pub Python<'py>);
+pub struct AttachedThread<'py>(pub Python<'py>);
 
-impl Attached<'_> {
+impl AttachedThread<'_> {
     /// Runs a call that comes back at once.
     pub fn returns<R>(self, f: impl FnOnce() -> R) -> R {
         f()

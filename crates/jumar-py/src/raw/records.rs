@@ -34,15 +34,15 @@ impl<T: Describe> Record<T> {
     }
 
     /// Its dict, given the code of the call.
-    pub fn described(&self, ret: i32) -> Described<'_, T> {
-        Described(&self.0, ret)
+    pub fn described(&self, ret: i32) -> FilledRecord<'_, T> {
+        FilledRecord(&self.0, ret)
     }
 }
 
 /// A structure and the code of the call that filled it.
-pub struct Described<'a, T>(&'a T, i32);
+pub struct FilledRecord<'a, T>(&'a T, i32);
 
-impl<T: Describe> Object for Described<'_, T> {
+impl<T: Describe> Object for FilledRecord<'_, T> {
     fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.0.describe(py, self.1)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar_hal::sync::Ordering;
 
-use super::{MOVED_NS, NOWHERE, Pool, SHARE_NS, Wanted};
+use super::{MOVED_NS, NOWHERE, Pool, SHARE_NS, WakeRequest};
 use crate::team::Job;
 
 thread_local! {
@@ -199,10 +199,10 @@ impl Pool {
                 return;
             }
             match inner.wanted(self) {
-                Wanted::Nobody => inner
+                WakeRequest::Nobody => inner
                     .timed_worker
                     .clone()
-                    .map_or(Wanted::Nobody, Wanted::Wake),
+                    .map_or(WakeRequest::Nobody, WakeRequest::Wake),
                 wanted => wanted,
             }
         };
@@ -393,12 +393,12 @@ mod tests {
             let mut inner = pool.inner.lock();
             // One worker, busy, and another entry in the run queue.
             (inner.started, inner.count) = (1, 1);
-            assert!(matches!(inner.wanted(&pool), Wanted::Count));
+            assert!(matches!(inner.wanted(&pool), WakeRequest::Count));
             assert_eq!(counted(), 0);
         }
         assert_eq!(pool.cpus(), 3);
         let mut inner = pool.inner.lock();
-        assert!(matches!(inner.wanted(&pool), Wanted::Start(1)));
+        assert!(matches!(inner.wanted(&pool), WakeRequest::Start(1)));
         assert_eq!(counted(), 1);
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{Instant, Ordering};
 
-use super::{Inner, NEVER, Pool, SETTING, Timer, WAKE_DEFERRED, Wanted};
+use super::{Inner, NEVER, Pool, SETTING, Timer, WAKE_DEFERRED, WakeRequest};
 use crate::runnable::Runnable;
 
 impl Inner {
@@ -64,11 +64,11 @@ impl Pool {
             inner.note_timer(self);
             match &inner.timed_worker {
                 Some(timed_worker) if self.schedule.is_some() => {
-                    (key, Wanted::Wake(timed_worker.clone()))
+                    (key, WakeRequest::Wake(timed_worker.clone()))
                 }
                 _ if SETTING.get() == Arc::as_ptr(self).addr() => {
                     WAKE_DEFERRED.set(true);
-                    (key, Wanted::Nobody)
+                    (key, WakeRequest::Nobody)
                 }
                 _ => (key, inner.wanted(self)),
             }

@@ -84,13 +84,13 @@ impl Sizes {
 
 /// Keeps the two halves on cache lines (and prefetched pairs of them) of their own.
 #[repr(align(128))]
-struct Padded<T>(T);
+struct PaddedHalf<T>(T);
 
 /// The ring of one stream.
 pub(crate) struct Ring {
-    front: Padded<Front>,
-    state: Padded<AtomicU32>,
-    back: Padded<Back>,
+    front: PaddedHalf<Front>,
+    state: PaddedHalf<AtomicU32>,
+    back: PaddedHalf<Back>,
     sizes: Sizes,
 }
 
@@ -132,7 +132,7 @@ unsafe impl Sync for Ring {}
 
 /// What a push did.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pushed {
+pub(crate) struct PushOutcome {
     /// The task's position.
     pub(crate) position: u64,
     /// The stream was idle and is queued now, and the caller has to put it into the run queue.
@@ -141,7 +141,7 @@ pub(crate) struct Pushed {
 
 /// What a call did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Called {
+pub(crate) enum CallOutcome {
     /// The stream was blocked and is queued now; if the field is true, the caller has to put it into the run queue.
     Queued {
         /// Whether the stream has to be put into the run queue.
@@ -180,12 +180,12 @@ impl Ring {
             segment,
         };
         Ring {
-            front: Padded(Front {
+            front: PaddedHalf(Front {
                 ticket: AtomicU64::new(0),
                 producer: UnsafeCell::new(producer),
             }),
-            state: Padded(AtomicU32::new(IDLE)),
-            back: Padded(Back {
+            state: PaddedHalf(AtomicU32::new(IDLE)),
+            back: PaddedHalf(Back {
                 progress: AtomicU64::new(0),
                 reader: UnsafeCell::new(Reader {
                     slots,
@@ -406,7 +406,7 @@ impl Ring {
     }
 
     /// Calls a stream that may be blocked: its signal was set, its time is over, or its tasks are to be dropped.
-    pub(crate) fn call(&self) -> Called {
+    pub(crate) fn call(&self) -> CallOutcome {
         let before = self.change(Ordering::AcqRel, |seen| match seen & STATE {
             BLOCKED => (seen & !STATE) | QUEUED | LISTED,
             RUNNING => seen | CALLED,
@@ -414,10 +414,10 @@ impl Ring {
             _ => seen,
         });
         match before & STATE {
-            BLOCKED => Called::Queued {
+            BLOCKED => CallOutcome::Queued {
                 list: before & LISTED == 0,
             },
-            _ => Called::AlreadyHandled,
+            _ => CallOutcome::AlreadyHandled,
         }
     }
 }
@@ -432,7 +432,7 @@ pub(crate) struct PushPermit<'a> {
 impl PushPermit<'_> {
     /// Appends the task.
     #[inline]
-    pub(crate) fn push(self, tag: Tag, task: Task) -> Pushed {
+    pub(crate) fn push(self, tag: Tag, task: Task) -> PushOutcome {
         let PushPermit { ring, position } = self;
         // SAFETY: `enter` took the lock and made space, and the count under the lock says which position is next.
         unsafe { ring.write(position, tag, task) };
@@ -440,7 +440,7 @@ impl PushPermit<'_> {
         let list = ring.state.0.load(Ordering::Relaxed) & STATE == IDLE
             && ring.change(Ordering::AcqRel, |seen| seen | QUEUED | LISTED) & LISTED == 0;
         ring.unlock(position);
-        Pushed { position, list }
+        PushOutcome { position, list }
     }
 }
 

@@ -27,7 +27,7 @@ const POLLED: u32 = 1;
 /// The signal was set, and the thread that polls runs the stream: the stream is not put into the run queue.
 const LEFT_TO_POLLER: u32 = 2;
 
-pub(super) struct Parked {
+pub(super) struct ParkedWaiter {
     position: u64,
     parker: Arc<Parker>,
 }
@@ -78,7 +78,7 @@ impl Stream {
         }
     }
 
-    fn note_waited(&self, parked: &[Parked]) {
+    fn note_waited(&self, parked: &[ParkedWaiter]) {
         let first = parked.iter().map(|parked| parked.position).min();
         self.first_waited
             .store(first.unwrap_or(u64::MAX), Ordering::Release);
@@ -92,7 +92,7 @@ impl Stream {
         let parker = park::mine();
         {
             let mut parked = self.parked.lock();
-            parked.push(Parked {
+            parked.push(ParkedWaiter {
                 position,
                 parker: parker.clone(),
             });

@@ -590,9 +590,9 @@ fn dropping_the_executor_drops_what_has_not_started() {
 }
 
 /// Picks by a seed.
-struct Seeded(Mutex<Rng>);
+struct SeededChoice(Mutex<Rng>);
 
-impl Schedule for Seeded {
+impl Schedule for SeededChoice {
     fn next(&self, runnable: &[u32], _waited: &[u32]) -> Option<usize> {
         Some(self.0.lock().unwrap().usize(..runnable.len()))
     }
@@ -600,7 +600,7 @@ impl Schedule for Seeded {
 
 fn order_by(seed: u64) -> Vec<u32> {
     let config = ExecutorConfig {
-        schedule: Some(Arc::new(Seeded(Mutex::new(Rng::with_seed(seed))))),
+        schedule: Some(Arc::new(SeededChoice(Mutex::new(Rng::with_seed(seed))))),
         ..ExecutorConfig::default()
     };
     let executor = Executor::new(config, Arc::new(Bare));

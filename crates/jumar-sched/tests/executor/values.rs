@@ -47,12 +47,12 @@ fn until(condition: impl Condition + 'static) -> Task {
 }
 
 /// Holds once it was examined, which itself calls the executor: a lock that was held meanwhile would be taken twice.
-struct Examined {
+struct ExaminedCondition {
     executor: Arc<Executor>,
     over: AtomicBool,
 }
 
-impl Condition for Examined {
+impl Condition for ExaminedCondition {
     fn holds(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
@@ -70,7 +70,7 @@ fn a_condition_is_examined_without_a_lock() {
     let executor = Arc::new(executor(1));
     let queue = queue(&executor);
     queue.submit(
-        until(Examined {
+        until(ExaminedCondition {
             executor: executor.clone(),
             over: AtomicBool::new(false),
         }),

@@ -22,9 +22,9 @@ pub fn steps(text: &str) -> Result<Vec<Step>, SyntaxError> {
         .collect()
 }
 
-type Parsed<T> = Result<T, String>;
+type ParseResult<T> = Result<T, String>;
 
-fn step(line: &str) -> Parsed<Step> {
+fn step(line: &str) -> ParseResult<Step> {
     let (thread, background, rest) = match label(line)? {
         Some((thread, background, rest)) => (thread, background, rest),
         None => (1, false, line),
@@ -41,7 +41,7 @@ fn step(line: &str) -> Parsed<Step> {
 }
 
 /// Splits `T2: rest` and `T2&: rest`.
-fn label(line: &str) -> Parsed<Option<(u32, bool, &str)>> {
+fn label(line: &str) -> ParseResult<Option<(u32, bool, &str)>> {
     let Some((head, rest)) = line.split_once(':') else {
         return Ok(None);
     };
@@ -78,7 +78,7 @@ const SIGNS: &[&str] = &[
     "*", "/", "%", "|", "&",
 ];
 
-fn tokens(text: &str) -> Parsed<Vec<Token>> {
+fn tokens(text: &str) -> ParseResult<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -111,7 +111,7 @@ fn run(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-fn number(text: &str) -> Parsed<(Token, usize)> {
+fn number(text: &str) -> ParseResult<(Token, usize)> {
     if let Some(digits) = text.strip_prefix("0x") {
         let length = run(digits, |c| c.is_ascii_hexdigit());
         let value = i128::from_str_radix(&digits[..length], 16)
@@ -146,7 +146,7 @@ fn number(text: &str) -> Parsed<(Token, usize)> {
     within_64_bits(value).map(|value| (Token::Number(value), length))
 }
 
-fn within_64_bits(value: i128) -> Parsed<i128> {
+fn within_64_bits(value: i128) -> ParseResult<i128> {
     if value > i128::from(u64::MAX) {
         return Err(format!("{value} has more than 64 bits"));
     }
@@ -154,7 +154,7 @@ fn within_64_bits(value: i128) -> Parsed<i128> {
 }
 
 /// Reads a text in quotes, with the escapes `\"`, `\\` and `\n`.
-fn quoted(text: &str) -> Parsed<(Token, usize)> {
+fn quoted(text: &str) -> ParseResult<(Token, usize)> {
     let mut value = String::new();
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -177,7 +177,7 @@ struct Parser {
 }
 
 impl Parser {
-    fn new(text: &str) -> Parsed<Self> {
+    fn new(text: &str) -> ParseResult<Self> {
         Ok(Parser {
             tokens: tokens(text)?,
             at: 0,
@@ -212,7 +212,7 @@ impl Parser {
         found
     }
 
-    fn sign(&mut self, sign: &str) -> Parsed<()> {
+    fn sign(&mut self, sign: &str) -> ParseResult<()> {
         if self.takes(sign) {
             Ok(())
         } else {
@@ -220,7 +220,7 @@ impl Parser {
         }
     }
 
-    fn word(&mut self) -> Parsed<String> {
+    fn word(&mut self) -> ParseResult<String> {
         match self.peek_word().map(str::to_string) {
             Some(word) => {
                 self.at += 1;
@@ -230,14 +230,14 @@ impl Parser {
         }
     }
 
-    fn end(&self) -> Parsed<()> {
+    fn end(&self) -> ParseResult<()> {
         match self.peek() {
             None => Ok(()),
             Some(token) => Err(format!("{token:?} is too much")),
         }
     }
 
-    fn action(&mut self) -> Parsed<Action> {
+    fn action(&mut self) -> ParseResult<Action> {
         // A keyword is one only where no call or assignment of that name stands.
         let keyword = !self.second_is("(") && !self.second_is("=");
         if keyword && self.takes_word("check") {
@@ -301,7 +301,7 @@ impl Parser {
         assign: Option<String>,
         function: String,
         args: Vec<Expr>,
-    ) -> Parsed<Action> {
+    ) -> ParseResult<Action> {
         let answer = if self.takes("->") {
             Some(self.expr()?)
         } else {
@@ -322,7 +322,7 @@ impl Parser {
         }))
     }
 
-    fn condition(&mut self) -> Parsed<Condition> {
+    fn condition(&mut self) -> ParseResult<Condition> {
         let left = self.expr()?;
         let comparison = match self.peek() {
             Some(Token::Sign("==")) => Comparison::Equal,
@@ -344,7 +344,7 @@ impl Parser {
         Ok(Condition::Compare(left, comparison, self.expr()?))
     }
 
-    fn expr(&mut self) -> Parsed<Expr> {
+    fn expr(&mut self) -> ParseResult<Expr> {
         let mut left = self.sum()?;
         while self.takes("|") {
             left = Expr::Binary(Box::new(left), '|', Box::new(self.sum()?));
@@ -352,7 +352,7 @@ impl Parser {
         Ok(left)
     }
 
-    fn sum(&mut self) -> Parsed<Expr> {
+    fn sum(&mut self) -> ParseResult<Expr> {
         let mut left = self.product()?;
         loop {
             let sign = match self.peek() {
@@ -365,7 +365,7 @@ impl Parser {
         }
     }
 
-    fn product(&mut self) -> Parsed<Expr> {
+    fn product(&mut self) -> ParseResult<Expr> {
         let mut left = self.postfix()?;
         loop {
             let sign = match self.peek() {
@@ -379,7 +379,7 @@ impl Parser {
         }
     }
 
-    fn postfix(&mut self) -> Parsed<Expr> {
+    fn postfix(&mut self) -> ParseResult<Expr> {
         let mut value = self.primary()?;
         loop {
             if self.takes(".") {
@@ -394,7 +394,7 @@ impl Parser {
         }
     }
 
-    fn primary(&mut self) -> Parsed<Expr> {
+    fn primary(&mut self) -> ParseResult<Expr> {
         if self.takes("-") {
             return self.primary().map(|value| Expr::Negative(Box::new(value)));
         }
@@ -431,12 +431,12 @@ impl Parser {
         }
     }
 
-    fn arguments(&mut self) -> Parsed<Vec<Expr>> {
+    fn arguments(&mut self) -> ParseResult<Vec<Expr>> {
         self.sign("(")?;
         self.list(")")
     }
 
-    fn list(&mut self, end: &str) -> Parsed<Vec<Expr>> {
+    fn list(&mut self, end: &str) -> ParseResult<Vec<Expr>> {
         let mut values = Vec::new();
         if self.takes(end) {
             return Ok(values);
@@ -452,7 +452,7 @@ impl Parser {
 }
 
 /// Checks a helper's name and its number of arguments.
-fn known(name: &str, args: &[Expr], helpers: &[(&str, usize)]) -> Parsed<()> {
+fn known(name: &str, args: &[Expr], helpers: &[(&str, usize)]) -> ParseResult<()> {
     match helpers.iter().find(|helper| helper.0 == name) {
         None => Err(format!("there is no helper {name} that could stand here")),
         Some((_, count)) if *count != args.len() => Err(format!(

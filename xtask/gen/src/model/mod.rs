@@ -24,12 +24,12 @@ pub struct Api {
     pub constants: Vec<Constant>,
     /// Kinds of errors.
     pub kinds: Vec<Kind>,
-    index: HashMap<String, Named>,
+    index: HashMap<String, NamedType>,
 }
 
 /// What a C type name stands for.
 #[derive(Clone, Copy)]
-pub enum Named {
+pub enum NamedType {
     /// An enumeration; the position in [`Api::enums`].
     Enum(usize),
     /// A struct or union with a known layout.
@@ -326,14 +326,14 @@ impl Api {
     }
 
     /// Finds what a type name stands for; `None` for C's own types.
-    pub fn named(&self, name: &str) -> Option<Named> {
+    pub fn named(&self, name: &str) -> Option<NamedType> {
         self.index.get(name).copied()
     }
 
     /// Finds an enumeration.
     pub fn find_enum(&self, name: &str) -> Option<&Enum> {
         match self.named(name) {
-            Some(Named::Enum(at)) => Some(&self.enums[at]),
+            Some(NamedType::Enum(at)) => Some(&self.enums[at]),
             _ => None,
         }
     }
@@ -341,7 +341,7 @@ impl Api {
     /// Finds a struct or union.
     pub fn find_struct(&self, name: &str) -> Option<&Struct> {
         match self.named(name) {
-            Some(Named::Struct(at)) => Some(&self.structs[at]),
+            Some(NamedType::Struct(at)) => Some(&self.structs[at]),
             _ => None,
         }
     }
@@ -349,14 +349,14 @@ impl Api {
     /// Finds a handle.
     pub fn find_handle(&self, name: &str) -> Option<&Handle> {
         match self.named(name) {
-            Some(Named::Handle(at)) => Some(&self.handles[at]),
+            Some(NamedType::Handle(at)) => Some(&self.handles[at]),
             _ => None,
         }
     }
 
     /// Returns whether a type is a function pointer.
     pub fn is_callback(&self, ctype: &CType) -> bool {
-        ctype.function || matches!(self.named(&ctype.base), Some(Named::Callback))
+        ctype.function || matches!(self.named(&ctype.base), Some(NamedType::Callback))
     }
 
     /// Returns whether a type is a handle: `void *` by name, or a pointer to an incomplete struct.

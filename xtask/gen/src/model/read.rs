@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{
     Alias, Api, CType, Callback, Constant, ConstantValue, Count, Enum, Field, Function, Group,
-    Handle, Kind, Named, Neutral, Param, Passing, Struct,
+    Handle, Kind, NamedType, Neutral, Param, Passing, Struct,
 };
 
 #[derive(Deserialize)]
@@ -153,35 +153,35 @@ impl Api {
     }
 
     fn build_index(&mut self) -> Result<()> {
-        let mut all: Vec<(String, Named)> = Vec::new();
+        let mut all: Vec<(String, NamedType)> = Vec::new();
         all.extend(
             self.enums
                 .iter()
                 .enumerate()
-                .map(|(at, x)| (x.name.clone(), Named::Enum(at))),
+                .map(|(at, x)| (x.name.clone(), NamedType::Enum(at))),
         );
         all.extend(
             self.structs
                 .iter()
                 .enumerate()
-                .map(|(at, x)| (x.name.clone(), Named::Struct(at))),
+                .map(|(at, x)| (x.name.clone(), NamedType::Struct(at))),
         );
         all.extend(
             self.handles
                 .iter()
                 .enumerate()
-                .map(|(at, x)| (x.name.clone(), Named::Handle(at))),
+                .map(|(at, x)| (x.name.clone(), NamedType::Handle(at))),
         );
         all.extend(
             self.callbacks
                 .iter()
-                .map(|x| (x.name.clone(), Named::Callback)),
+                .map(|x| (x.name.clone(), NamedType::Callback)),
         );
         all.extend(
             self.aliases
                 .iter()
                 .enumerate()
-                .map(|(at, x)| (x.name.clone(), Named::Alias(at))),
+                .map(|(at, x)| (x.name.clone(), NamedType::Alias(at))),
         );
         for (name, what) in all {
             ensure!(

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use jumar::check::{Check, Finding, Line, SourceLocation, here};
 use jumar::engine::sync::{AtomicU64, Mutex, Ordering};
-use jumar_hccl::{Communicator, Message, Numbers, Operation, Queued, Signature, Waiting, ranks};
+use jumar_hccl::{
+    Communicator, Message, Numbers, Operation, QueuedOperation, Signature, Waiting, ranks,
+};
 use jumar_types::ErrorKind;
 
 use crate::generated::codes;
@@ -29,7 +31,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// A call of one rank.
 #[derive(Clone, Debug)]
-struct Issued {
+struct IssuedCall {
     rank: u32,
     location: SourceLocation,
     operation: What,
@@ -74,7 +76,7 @@ enum Key {
 #[derive(Debug, Default)]
 struct History {
     /// By epoch and position.
-    issued: BTreeMap<(u32, Key), Vec<Issued>>,
+    issued: BTreeMap<(u32, Key), Vec<IssuedCall>>,
     /// A disagreement was reported: what follows is its consequence.
     is_reported: bool,
     /// Where each rank first queued an operation: at once, and as a part of a captured model.
@@ -83,8 +85,8 @@ struct History {
 
 impl History {
     /// Lists the calls of this process that a sentence of the engine names.
-    fn named_in(&self, sentence: &str) -> Vec<&Issued> {
-        let is_named = |key: &Key, issued: &Issued| {
+    fn named_in(&self, sentence: &str) -> Vec<&IssuedCall> {
+        let is_named = |key: &Key, issued: &IssuedCall| {
             let has_number = match key {
                 Key::Collective(number) => [" of ", ": "]
                     .iter()
@@ -178,7 +180,7 @@ pub(crate) fn begins_to_queue(device: u32) -> Option<BeingQueued> {
 }
 
 /// Compares an operation with the calls of other ranks of this process that belong to it.
-pub(crate) fn is_about_to_be_queued(engine: &Communicator, queued: &Queued) {
+pub(crate) fn is_about_to_be_queued(engine: &Communicator, queued: &QueuedOperation) {
     let Some(check) = check() else {
         return;
     };
@@ -246,7 +248,7 @@ fn note(
                 ),
             );
         }
-        issued.push(Issued {
+        issued.push(IssuedCall {
             rank,
             location: here(),
             operation: what,

@@ -68,15 +68,15 @@ fn lacking(seen: &CompletedCall) -> Option<(&'static str, &'static [Family])> {
 }
 
 /// A kind of objects of which a device has so many.
-struct Limited {
+struct LimitedKind {
     noun: &'static str,
     makers: &'static [&'static str],
     of: fn(&Profile) -> u32,
     left: fn(&Device) -> u32,
 }
 
-const LIMITED: &[Limited] = &[
-    Limited {
+const LIMITED: &[LimitedKind] = &[
+    LimitedKind {
         noun: "streams, default streams included",
         makers: &[
             "aclrtCreateStream",
@@ -87,13 +87,13 @@ const LIMITED: &[Limited] = &[
         of: |profile| profile.limits.streams,
         left: Device::streams_available,
     },
-    Limited {
+    LimitedKind {
         noun: "events that count (aclrtCreateEventWithFlag)",
         makers: &["aclrtCreateEventWithFlag"],
         of: |profile| profile.limits.events,
         left: Device::events_available,
     },
-    Limited {
+    LimitedKind {
         noun: "notifies",
         makers: &["aclrtCreateNotify"],
         of: |profile| profile.limits.notifies,
@@ -208,7 +208,7 @@ pub(super) fn inspect(check: &Check, seen: &CompletedCall) {
     }
 }
 
-fn passed(check: &Check, profiles: &[Profile], kind: usize, limited: &Limited) {
+fn passed(check: &Check, profiles: &[Profile], kind: usize, limited: &LimitedKind) {
     let Ok(runtime) = process::get().runtime() else {
         return;
     };

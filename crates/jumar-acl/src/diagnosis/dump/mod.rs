@@ -425,7 +425,7 @@ pub(crate) fn observer(
     if !settings.wants_model(&[&name]) && !settings.has_failures() {
         return None;
     }
-    Some(Arc::new(Dumped {
+    Some(Arc::new(DumpObserver {
         state: &cx.process.dump,
         settings,
         name,
@@ -436,7 +436,7 @@ pub(crate) fn observer(
 }
 
 /// The observer of a model that is dumped.
-struct Dumped {
+struct DumpObserver {
     state: &'static State,
     settings: Arc<Settings>,
     name: String,
@@ -446,7 +446,7 @@ struct Dumped {
     executions: AtomicU64,
 }
 
-impl Observer for Dumped {
+impl Observer for DumpObserver {
     fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         let step = self.executions.fetch_add(1, Ordering::Relaxed);
         let failures = self.state.failures(self.device);
@@ -468,7 +468,7 @@ impl Observer for Dumped {
     }
 }
 
-impl Dumped {
+impl DumpObserver {
     /// Returns the folder for the tensors of execution `step`; `None` if they are not dumped.
     fn folder(&self, step: u64) -> Option<PathBuf> {
         let settings = &self.settings;

@@ -31,13 +31,13 @@ pub(crate) struct Settings {
 struct Entry {
     model: Option<String>,
     layers: Vec<String>,
-    type_blacklist: Vec<Banned>,
-    name_blacklist: Vec<Banned>,
+    type_blacklist: Vec<ExcludedOperator>,
+    name_blacklist: Vec<ExcludedOperator>,
     ranges: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Banned {
+struct ExcludedOperator {
     name: String,
     /// `input0`, `output1`; empty for all of the operator.
     positions: Vec<String>,
@@ -61,10 +61,10 @@ fn texts(value: &Value, key: &str) -> Vec<String> {
         .collect()
 }
 
-fn banned(value: &Value, key: &str) -> Vec<Banned> {
+fn banned(value: &Value, key: &str) -> Vec<ExcludedOperator> {
     let entries = list(value, key).iter();
     entries
-        .map(|entry| Banned {
+        .map(|entry| ExcludedOperator {
             name: text(entry, "name").unwrap_or_default(),
             positions: texts(entry, "pos"),
         })
@@ -210,7 +210,7 @@ impl Settings {
                     continue;
                 }
                 wanted = true;
-                let hit = |list: &'_ [Banned], name: &str| {
+                let hit = |list: &'_ [ExcludedOperator], name: &str| {
                     let hits = list.iter().filter(|banned| banned.name == name);
                     hits.map(|banned| banned.positions.clone())
                         .collect::<Vec<_>>()

@@ -33,7 +33,7 @@ use settings::Switches;
 
 pub(crate) use model::observer;
 pub(crate) use settings::FromFile;
-pub(crate) use stamp::Nested;
+pub(crate) use stamp::OpenRanges;
 pub use stamp::{
     RangeAttributes, aclprofCreateStamp, aclprofCreateStepInfo, aclprofDestroyStamp,
     aclprofDestroyStepInfo, aclprofGetStepTimestamp, aclprofGetSupportedFeatures,

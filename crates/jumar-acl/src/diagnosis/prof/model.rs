@@ -21,7 +21,7 @@ pub(crate) fn observer(
     device: u32,
     dump: Option<Arc<dyn Observer>>,
 ) -> Arc<dyn Observer> {
-    Arc::new(Observed {
+    Arc::new(ProfiledModel {
         state: &cx.process.prof,
         dump,
         model: id,
@@ -30,7 +30,7 @@ pub(crate) fn observer(
     })
 }
 
-struct Observed {
+struct ProfiledModel {
     state: &'static State,
     dump: Option<Arc<dyn Observer>>,
     model: u32,
@@ -38,7 +38,7 @@ struct Observed {
     device: u32,
 }
 
-impl Observer for Observed {
+impl Observer for ProfiledModel {
     fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         let dump = self.dump.as_ref().and_then(|dump| dump.begin(stream));
         let timelines = jumar::trace_operators(self.device, stream);

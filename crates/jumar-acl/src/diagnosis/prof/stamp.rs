@@ -63,7 +63,7 @@ struct Open {
 
 /// The ranges that a thread has begun and not ended, by both ways of beginning one.
 #[derive(Default)]
-pub(crate) struct Nested {
+pub(crate) struct OpenRanges {
     pushed: RefCell<Vec<(u64, String)>>,
     attributed: RefCell<Vec<(u64, String)>>,
 }

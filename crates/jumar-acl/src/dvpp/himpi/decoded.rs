@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 /// What the tasks and the calls of a channel share.
-pub(super) struct Shared {
+pub(super) struct DecodingChannel {
     /// What sentences call the channel.
     pub(super) name: String,
     kind: Kind,
@@ -89,7 +89,7 @@ pub(super) struct State {
     pub(super) next: u64,
     /// The bytes of the packets that have no outcome, by number.
     pub(super) waiting: BTreeMap<u64, usize>,
-    pub(super) ready: VecDeque<Fetched>,
+    pub(super) ready: VecDeque<PacketOutcome>,
     /// What the checks know of packets whose frames were not fetched, by number.
     checked: BTreeMap<u64, SentFrame>,
     /// The numbers of frames that were fetched and not released.
@@ -128,7 +128,7 @@ impl State {
     }
 
     /// Takes the next frame, which is lent to the program.
-    fn take(&mut self) -> Option<Fetched> {
+    fn take(&mut self) -> Option<PacketOutcome> {
         let fetched = self.ready.pop_front()?;
         self.checked.remove(&fetched.sent.number);
         self.lent.insert(fetched.number());
@@ -158,7 +158,7 @@ impl State {
         self.signal.show(false);
     }
 
-    fn add(&mut self, fetched: Fetched) {
+    fn add(&mut self, fetched: PacketOutcome) {
         self.waiting.remove(&fetched.sent.number);
         if fetched.flag == flag::DECODED {
             self.decoded = self.decoded.wrapping_add(1);
@@ -231,13 +231,13 @@ struct Sent {
 
 /// What became of a packet.
 #[derive(Clone, Copy)]
-pub(super) struct Fetched {
+pub(super) struct PacketOutcome {
     sent: Sent,
     flag: u32,
     image: Option<Image>,
 }
 
-impl Fetched {
+impl PacketOutcome {
     /// Returns the number by which the frame is released.
     pub(super) fn number(&self) -> u32 {
         self.sent.number as u32
@@ -311,13 +311,13 @@ fn describe(frame: &mut types::hi_video_frame, image: &Image) {
 }
 
 /// A queued packet. One that is discarded with its stream has failed.
-struct Queued {
-    shared: Arc<Shared>,
+struct QueuedPacket {
+    shared: Arc<DecodingChannel>,
     /// A task runs once: it takes what it needs.
     parts: Mutex<Option<(Vec<u8>, Sent)>>,
 }
 
-impl Queued {
+impl QueuedPacket {
     fn run(&self) {
         let parts = self.parts.lock().take();
         if let Some((packet, sent)) = parts {
@@ -326,7 +326,7 @@ impl Queued {
     }
 }
 
-impl Drop for Queued {
+impl Drop for QueuedPacket {
     fn drop(&mut self) {
         let parts = self.parts.lock().take();
         if let Some((_, sent)) = parts {
@@ -338,7 +338,7 @@ impl Drop for Queued {
     }
 }
 
-impl Shared {
+impl DecodingChannel {
     pub(super) fn new(
         name: String,
         kind: Kind,
@@ -346,12 +346,12 @@ impl Shared {
         state: State,
         largest: (usize, usize),
         library: Option<Ffmpeg>,
-    ) -> Result<Shared> {
+    ) -> Result<DecodingChannel> {
         let coder = match kind {
             Kind::Video(codec) => Some(Coder::new(codec, library)),
             Kind::Jpeg | Kind::Png => None,
         };
-        Ok(Shared {
+        Ok(DecodingChannel {
             name,
             kind,
             stream: context.create_stream(StreamOptions::default())?,
@@ -373,7 +373,7 @@ impl Shared {
     /// `QueueFull`; `Uninitialized`: the channel was not started; `InvalidHandle`: it was reset or destroyed meanwhile; what the gate or
     /// a stopped context answers.
     pub(super) fn send(
-        self: &Arc<Shared>,
+        self: &Arc<DecodingChannel>,
         cx: &Cx<'_>,
         until: Option<Instant>,
         packet: Vec<u8>,
@@ -435,7 +435,7 @@ impl Shared {
             }));
         };
         let sent = sent?;
-        let queued = Queued {
+        let queued = QueuedPacket {
             shared: self.clone(),
             parts: Mutex::new(Some((packet, sent))),
         };
@@ -457,7 +457,7 @@ impl Shared {
     ///
     /// # Errors
     /// `Uninitialized`; what the gate or a stopped context answers.
-    pub(super) fn send_end(self: &Arc<Shared>, cx: &Cx<'_>) -> Result<()> {
+    pub(super) fn send_end(self: &Arc<DecodingChannel>, cx: &Cx<'_>) -> Result<()> {
         let _sending = self.sending.lock();
         let state = self.state.lock();
         let (is_started, round) = (state.is_started, state.round);
@@ -468,7 +468,7 @@ impl Shared {
         }
     }
 
-    fn end(self: &Arc<Shared>, cx: &Cx<'_>, round: u64) -> Result<()> {
+    fn end(self: &Arc<DecodingChannel>, cx: &Cx<'_>, round: u64) -> Result<()> {
         let shared = self.clone();
         self.launch(cx, move || shared.flush(round))
     }
@@ -486,7 +486,7 @@ impl Shared {
     ///
     /// # Errors
     /// `QueueEmpty`; `InvalidHandle`: the channel was destroyed meanwhile.
-    pub(super) fn fetch(&self, milliseconds: i32) -> Result<Fetched> {
+    pub(super) fn fetch(&self, milliseconds: i32) -> Result<PacketOutcome> {
         let until = deadline(milliseconds)?;
         let shared = (&self.state, &self.changed);
         let fetched = wait_until(&self.stream, shared, until, |state| match state.is_gone {
@@ -695,7 +695,7 @@ impl Shared {
                 }
             }
         };
-        state.add(Fetched { sent, flag, image });
+        state.add(PacketOutcome { sent, flag, image });
         drop(state);
         self.changed.notify_all();
     }

@@ -19,8 +19,8 @@ use super::super::video::LIMITS;
 use super::super::{argument, refused};
 use super::channel::deadline;
 use super::decoded::{
-    ALPHA, COMPRESS_MODE, DEC_MODE, Kind, OUT_ORDER, Output, PIXEL_FORMAT, Request, Shared, State,
-    VIDEO_FORMAT, read, set_word, word,
+    ALPHA, COMPRESS_MODE, DEC_MODE, DecodingChannel, Kind, OUT_ORDER, Output, PIXEL_FORMAT,
+    Request, State, VIDEO_FORMAT, read, set_word, word,
 };
 use super::table::check_number;
 use crate::Cx;
@@ -41,7 +41,7 @@ pub struct Decoding {
     context: Arc<Context>,
     attributes: types::hi_vdec_chn_attr,
     kind: Kind,
-    shared: Arc<Shared>,
+    shared: Arc<DecodingChannel>,
 }
 
 fn unsupported(sentence: impl Into<String>) -> Error {
@@ -153,7 +153,7 @@ pub fn hi_mpi_vdec_create_chn(
             Kind::Video(codec) => super::super::ffmpeg::library(cx, codec)?,
             Kind::Jpeg | Kind::Png => None,
         };
-        let shared = Shared::new(
+        let shared = DecodingChannel::new(
             format!("decoding channel {number}"),
             kind,
             &context,

@@ -43,14 +43,14 @@ pub struct Encoding {
     /// The encoder of the frames that are sent next; none for JPEG.
     pub(super) encoder: Mutex<Option<Arc<Mutex<Encoder>>>>,
     pub(super) parameters: Mutex<Parameters>,
-    shared: Arc<Shared>,
+    shared: Arc<EncodingChannel>,
     /// Held while a frame is queued, so that frames are encoded in the order in which they are sent.
     sending: Mutex<()>,
     ends: Ends,
 }
 
 #[derive(Default)]
-struct Shared {
+struct EncodingChannel {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -60,7 +60,7 @@ struct State {
     accepted: u32,
     /// The frames that are not encoded.
     pending: usize,
-    streams: VecDeque<Coded>,
+    streams: VecDeque<EncodedFrame>,
     /// What the checks know of frames whose streams were not fetched, by number.
     checked: BTreeMap<u32, SentFrame>,
     /// Memory of the streams that the program has fetched, by number. Memory of the program is `None`.
@@ -99,7 +99,7 @@ impl Default for State {
 }
 
 /// An encoded frame.
-struct Coded {
+struct EncodedFrame {
     data: std::result::Result<Data, ImageError>,
     frame: Sent,
     is_key: bool,
@@ -133,7 +133,7 @@ struct Sent {
 }
 
 impl State {
-    fn add(&mut self, coded: Coded) {
+    fn add(&mut self, coded: EncodedFrame) {
         self.pending -= 1;
         self.streams.push_back(coded);
         self.show();
@@ -144,7 +144,7 @@ impl State {
         self.signal.show(!self.streams.is_empty());
     }
 
-    fn take(&mut self) -> Option<Coded> {
+    fn take(&mut self) -> Option<EncodedFrame> {
         let coded = self.streams.pop_front()?;
         if self.streams.is_empty() {
             self.show();
@@ -152,7 +152,7 @@ impl State {
         Some(coded)
     }
 
-    fn put_back(&mut self, coded: Coded) {
+    fn put_back(&mut self, coded: EncodedFrame) {
         self.streams.push_front(coded);
         self.show();
     }
@@ -160,7 +160,7 @@ impl State {
 
 /// A frame that is not encoded. One that is discarded with its stream has failed.
 struct Pending {
-    shared: Arc<Shared>,
+    shared: Arc<EncodingChannel>,
     sent: Sent,
     has_ended: Mutex<bool>,
 }
@@ -169,7 +169,7 @@ impl Pending {
     fn end(&self, data: std::result::Result<Data, ImageError>, is_key: bool) {
         let mut has_ended = self.has_ended.lock();
         if !std::mem::replace(&mut *has_ended, true) {
-            self.shared.state.lock().add(Coded {
+            self.shared.state.lock().add(EncodedFrame {
                 data,
                 frame: self.sent,
                 is_key,
@@ -432,7 +432,7 @@ fn deliver(data: Vec<u8>, target: Option<Memory>) -> std::result::Result<Data, I
 pub fn hi_mpi_venc_query_status(cx: &Cx<'_>, number: i32) -> Result<types::hi_venc_chn_status> {
     let channel = find(cx, number)?;
     let state = channel.shared.state.lock();
-    let bytes = |coded: &Coded| coded.data.as_ref().map_or(0, Data::bytes);
+    let bytes = |coded: &EncodedFrame| coded.data.as_ref().map_or(0, Data::bytes);
     let is_limited = state.accepted != UNLIMITED;
     Ok(types::hi_venc_chn_status {
         left_pics: state.pending as u32,
@@ -518,7 +518,7 @@ pub fn hi_mpi_venc_get_stream(
 fn described(
     channel: &Encoding,
     stream: types::hi_venc_stream,
-    coded: &Coded,
+    coded: &EncodedFrame,
     (address, size, seq): (usize, usize, u32),
 ) -> (types::hi_venc_stream, types::hi_venc_pack) {
     let size = size as u32;

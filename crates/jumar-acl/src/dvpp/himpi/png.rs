@@ -11,7 +11,7 @@ use super::super::images::ImageFields;
 use super::super::png::output_format;
 use super::super::task;
 use super::channel::deadline;
-use super::decoded::{Kind, Output, Request, Shared, State, read};
+use super::decoded::{DecodingChannel, Kind, Output, Request, State, read};
 use super::table::check_number;
 use crate::Cx;
 use crate::error::null;
@@ -20,7 +20,7 @@ use crate::generated::{enums, types};
 /// An open channel.
 pub struct PngDecoding {
     context: Arc<Context>,
-    shared: Arc<Shared>,
+    shared: Arc<DecodingChannel>,
 }
 
 fn find(cx: &Cx<'_>, number: i32) -> Result<Arc<PngDecoding>> {
@@ -42,7 +42,14 @@ pub fn hi_mpi_pngd_create_chn(
         state.is_started = true;
         let name = format!("PNG channel {number}");
         // The limits of video do not concern images.
-        let shared = Arc::new(Shared::new(name, Kind::Png, &context, state, (0, 0), None)?);
+        let shared = Arc::new(DecodingChannel::new(
+            name,
+            Kind::Png,
+            &context,
+            state,
+            (0, 0),
+            None,
+        )?);
         Ok(PngDecoding { context, shared })
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar_dvpp::video::{Encoder, EncoderSettings, Loaded, Profile};
+use jumar_dvpp::video::{CopiedFrame, Encoder, EncoderSettings, Profile};
 use jumar_dvpp::{Format, Image, Scratch, Sink};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -301,7 +301,7 @@ impl Encoding {
     }
 
     /// Copies a frame out of device memory. Fields that are not set are those of the channel.
-    fn frame(&self, cx: &Cx<'_>, input: Raw) -> Result<Loaded> {
+    fn frame(&self, cx: &Cx<'_>, input: Raw) -> Result<CopiedFrame> {
         let (_desc, fields) = task::desc(cx, input, "input")?;
         let wanted = &self.image;
         for (name, value, wanted) in [
@@ -343,7 +343,7 @@ impl Encoding {
     fn encode(
         self: &Arc<Encoding>,
         reports: &Reports,
-        frame: Loaded,
+        frame: CopiedFrame,
         is_key: bool,
         (input, data): (u64, usize),
     ) {

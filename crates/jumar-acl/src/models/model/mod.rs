@@ -17,8 +17,8 @@ use std::sync::Arc;
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
 use jumar::offline::{
-    Dims, Execute, ExecuteOpen, ExternalWeight, Model, Package, Shaped, Spans, Supplied, Targets,
-    TensorInfo,
+    Dims, Execute, ExecuteOpen, ExternalWeight, Model, Package, ShapedInput, Spans, SuppliedMemory,
+    Targets, TensorInfo,
 };
 use jumar_types::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
@@ -31,12 +31,12 @@ use buffers::{buffers, provide, span};
 
 /// The loaded models of the process by id. Ids start at 1 and are not reused.
 pub struct Models {
-    loaded: RwLock<HashMap<u32, Arc<Loaded>>>,
+    loaded: RwLock<HashMap<u32, Arc<LoadedModel>>>,
     /// The id of the model that was loaded last.
     last: AtomicU32,
 }
 
-pub(crate) struct Loaded {
+pub(crate) struct LoadedModel {
     pub(crate) model: Arc<Model>,
     /// A model is executed either synchronously or asynchronously; the first execution decides.
     way: Mutex<Option<Way>>,
@@ -58,7 +58,7 @@ enum Way {
     QueueDriven,
 }
 
-impl Loaded {
+impl LoadedModel {
     /// Sets the priority (0 to 7). It applies to executions that the calling thread waits for.
     pub(crate) fn set_priority(&self, priority: i32) {
         *self.priority.lock() = priority;
@@ -77,7 +77,7 @@ pub(crate) fn initialized(cx: &Cx<'_>) -> Result<()> {
     )
 }
 
-pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Loaded>> {
+pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<LoadedModel>> {
     cx.process.models.find(id)
 }
 
@@ -172,7 +172,7 @@ fn load_as(
     bundle: Option<u32>,
 ) -> Result<u32> {
     let context = cx.context()?;
-    let supplied = Supplied {
+    let supplied = SuppliedMemory {
         work: supplied(cx, memory.work, package.work_bytes(), "work")?,
         weights: supplied(cx, memory.weights, package.weight_bytes(), "weight")?,
         forgetful: memory.forgetful,
@@ -185,7 +185,7 @@ fn load_as(
     model.observe(crate::prof::observer(cx, &model, id, device, dump));
     cx.process.models.loaded.write().insert(
         id,
-        Arc::new(Loaded {
+        Arc::new(LoadedModel {
             model,
             way: Mutex::new(None),
             gear: Mutex::new(None),
@@ -450,16 +450,16 @@ pub(crate) fn unload(cx: &Cx<'_>, id: u32) -> Result<()> {
 
 pub fn aclmdlExecute(cx: &Cx<'_>, id: u32, input: Raw, output: Raw) -> Result<()> {
     let done = match prepare(cx, id, input, output, Way::Waiting)? {
-        (loaded, Prepared::Fixed { inputs, outputs }) => {
+        (loaded, PreparedArguments::Fixed { inputs, outputs }) => {
             loaded.model.execute(&inputs, &outputs, &cx.caller())
         }
-        (loaded, Prepared::Open(open)) => execute_open(cx, &loaded, open),
+        (loaded, PreparedArguments::Open(open)) => execute_open(cx, &loaded, open),
     };
     crate::error::report_failure(cx, done)
 }
 
 /// Executes a model of dynamic shapes, waits, and describes its outputs.
-fn execute_open(cx: &Cx<'_>, loaded: &Loaded, open: Open) -> Result<()> {
+fn execute_open(cx: &Cx<'_>, loaded: &LoadedModel, open: Open) -> Result<()> {
     let Open {
         inputs,
         outputs,
@@ -544,14 +544,14 @@ pub fn aclmdlExecuteAsyncV2(
 
 fn submit(
     cx: &Cx<'_>,
-    loaded: &Loaded,
-    prepared: Prepared,
+    loaded: &LoadedModel,
+    prepared: PreparedArguments,
     stream: &Arc<jumar::engine::Stream>,
     work: (usize, usize),
     awaited: bool,
 ) -> Result<()> {
     match prepared {
-        Prepared::Fixed { inputs, outputs } => {
+        PreparedArguments::Fixed { inputs, outputs } => {
             let work = supplied(cx, work, loaded.model.work_bytes(), "work")?;
             let execute = Execute {
                 inputs: &inputs,
@@ -563,7 +563,7 @@ fn submit(
             let submitted = loaded.model.submit_with(stream, execute, &cx.caller());
             submitted.map(drop)
         }
-        Prepared::Open(Open {
+        PreparedArguments::Open(Open {
             inputs,
             outputs,
             dataset,
@@ -588,7 +588,7 @@ fn submit(
 }
 
 /// The checked arguments of an execution.
-enum Prepared {
+enum PreparedArguments {
     /// A model of static shapes: memory of the described sizes.
     Fixed { inputs: Spans, outputs: Spans },
     /// A model of dynamic shapes: inputs with their actual dimensions, and outputs of any size.
@@ -597,7 +597,7 @@ enum Prepared {
 
 /// The checked arguments of an execution of a model of dynamic shapes.
 struct Open {
-    inputs: SmallVec<[Shaped; 2]>,
+    inputs: SmallVec<[ShapedInput; 2]>,
     outputs: Targets,
     /// The dataset of the outputs.
     dataset: Arc<Dataset>,
@@ -609,7 +609,7 @@ fn prepare(
     input: Raw,
     output: Raw,
     way: Way,
-) -> Result<(Arc<Loaded>, Prepared)> {
+) -> Result<(Arc<LoadedModel>, PreparedArguments)> {
     let (entries, inputs) = buffers(cx, &*dataset::find(cx, input, "input")?)?;
     let dataset = dataset::find(cx, output, "output")?;
     let (handles, outputs) = buffers(cx, &dataset)?;
@@ -668,7 +668,7 @@ fn prepare(
                 ((_, size), _) => Some(span(cx, buffer, (tensor, size), ("output", index))?),
             });
         }
-        return Ok((loaded, Prepared::Open(open)));
+        return Ok((loaded, PreparedArguments::Open(open)));
     }
     // Two kinds of sizes are known only when the model runs: those of a model with gears, and those of images with dynamic
     // preprocessing. A smaller buffer is accepted here, and checked then.
@@ -706,7 +706,7 @@ fn prepare(
             span(cx, buffer, (tensor, needed), ("output", index))
         })
         .collect::<Result<_>>()?;
-    Ok((loaded, Prepared::Fixed { inputs, outputs }))
+    Ok((loaded, PreparedArguments::Fixed { inputs, outputs }))
 }
 
 /// Returns an input with its actual dimensions: those of the description attached to the dataset, or, without one, those of the
@@ -720,7 +720,7 @@ fn shaped(
     desc: Raw,
     tensor: &TensorInfo,
     index: usize,
-) -> Result<Shaped> {
+) -> Result<ShapedInput> {
     let (dims, data_type) = if desc.is_null() {
         (Dims::from_slice(&tensor.dims), tensor.data_type)
     } else {
@@ -768,7 +768,7 @@ fn shaped(
         return bad(format!("has the dimensions {dims:?}, which are too large"));
     };
     let span = span(cx, buffer, (tensor, bytes), ("input", index))?;
-    Ok(Shaped { span, dims })
+    Ok(ShapedInput { span, dims })
 }
 
 /// Copies bytes into the buffer of an input in a dataset. The copy is complete when the call returns.

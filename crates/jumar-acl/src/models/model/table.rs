@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jumar::engine::sync::{AtomicU32, Ordering, RwLock};
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::{Loaded, Models};
+use super::{LoadedModel, Models};
 
 impl Default for Models {
     fn default() -> Self {
@@ -22,7 +22,7 @@ impl Models {
     ///
     /// # Errors
     /// `ModelId`: it was unloaded, or never loaded.
-    pub(crate) fn find(&self, id: u32) -> Result<Arc<Loaded>> {
+    pub(crate) fn find(&self, id: u32) -> Result<Arc<LoadedModel>> {
         self.loaded.read().get(&id).cloned().ok_or_else(|| {
             let last = self.last.load(Ordering::Relaxed);
             let what = match id == 0 || id > last {

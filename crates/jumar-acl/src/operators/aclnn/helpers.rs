@@ -3,7 +3,7 @@
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind};
 
-use super::status::Refused;
+use super::status::PhaseError;
 use super::tensor::{self, host_array, known_type};
 use crate::{Cx, Raw};
 
@@ -22,7 +22,7 @@ fn block_columns(dtype: DataType) -> i64 {
 ///
 /// # Errors
 /// The shape is null, has fewer than two dimensions or is too large; the type is unknown.
-pub fn matmul_weight_elements(cx: &Cx<'_>, shape: Raw, data_type: i32) -> Result<u64, Refused> {
+pub fn matmul_weight_elements(cx: &Cx<'_>, shape: Raw, data_type: i32) -> Result<u64, PhaseError> {
     let dtype = known_type(data_type)?;
     let shape = cx.process.operators.ints.get(shape.0)?;
     let name = cx.call.name;
@@ -31,7 +31,7 @@ pub fn matmul_weight_elements(cx: &Cx<'_>, shape: Raw, data_type: i32) -> Result
             "{name}: tensorShape has {} dimensions; a weight has two at least",
             shape.values.len()
         );
-        return Err(Refused::invalid(sentence));
+        return Err(PhaseError::invalid(sentence));
     };
     let round_up = |dim: i64, block: i64| dim.checked_add(block - 1).map(|sum| sum / block * block);
     let rounded = [
@@ -44,7 +44,7 @@ pub fn matmul_weight_elements(cx: &Cx<'_>, shape: Raw, data_type: i32) -> Result
     });
     elements.ok_or_else(|| {
         let sentence = format!("{name}: tensorShape {:?} is not a shape", shape.values);
-        Refused::invalid(sentence)
+        PhaseError::invalid(sentence)
     })
 }
 
@@ -62,14 +62,14 @@ pub fn format_cast_shape(
     source: Raw,
     format: i32,
     additional_type: i32,
-) -> Result<((usize, u64), i32), Refused> {
+) -> Result<((usize, u64), i32), PhaseError> {
     let desc = tensor::find(cx, source)?.content().desc;
     if !(2..=6).contains(&desc.dims.len()) || desc.dims.contains(&0) {
         let sentence = format!(
             "srcTensor has the shape {:?}; it must have 2 to 6 dimensions, and elements",
             desc.dims
         );
-        return Err(Refused::invalid(sentence));
+        return Err(PhaseError::invalid(sentence));
     }
     let blocks_of = match additional_type {
         // None is given: the tensor's own type.
@@ -81,7 +81,7 @@ pub fn format_cast_shape(
             "additionalDtype is {}; blocks are made for types of 1, 2 or 4 bytes",
             blocks_of.name()
         );
-        return Err(Refused::invalid(sentence));
+        return Err(PhaseError::invalid(sentence));
     };
     let mut dims = desc.dims.to_vec();
     match format {
@@ -100,7 +100,7 @@ pub fn format_cast_shape(
         other => {
             let sentence =
                 format!("dstFormat is {other}; casts to ND and FRACTAL_NZ are supported");
-            return Err(Refused::runtime(Error::new(
+            return Err(PhaseError::runtime(Error::new(
                 ErrorKind::NotImplemented,
                 sentence,
             )));

@@ -51,7 +51,7 @@ pub struct Objects {
 }
 
 /// A collective that is ready: queues it on a stream.
-pub(crate) type Joined = Box<dyn FnOnce(&Cx<'_>, &Arc<Stream>) -> Result<()>>;
+pub(crate) type ReadyCollective = Box<dyn FnOnce(&Cx<'_>, &Arc<Stream>) -> Result<()>>;
 
 /// Finds the memory that a plan names.
 pub(crate) type Locate<'a> = &'a dyn Fn(Memory) -> Span;
@@ -61,7 +61,7 @@ pub(crate) struct Communication {
     /// Finds the rank of the current device in the communicator of a name.
     pub(crate) named: fn(&Cx<'_>, &str) -> Option<Group>,
     /// Prepares a collective of a device.
-    pub(crate) join: fn(&Cx<'_>, u32, &Exchange, Locate<'_>) -> Result<Joined>,
+    pub(crate) join: fn(&Cx<'_>, u32, &Exchange, Locate<'_>) -> Result<ReadyCollective>,
 }
 
 impl Objects {

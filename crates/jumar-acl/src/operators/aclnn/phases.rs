@@ -9,11 +9,11 @@ use jumar::engine::{Span, Stream};
 use jumar_eager::{Access, Arg, Param, ParamKind, Plan, Region, Signature, TensorArg};
 use jumar_types::{Error, ErrorKind};
 
-use super::Joined;
+use super::ReadyCollective;
 use super::executor::{self, Executor, State, TensorSlot};
 use super::lists::Array;
-use super::ranges::Touched;
-use super::status::Refused;
+use super::ranges::CallRanges;
+use super::status::PhaseError;
 use super::task::{Run, Threads, Workspace};
 use super::tensor::{self, known_type};
 use crate::operators::memory;
@@ -28,7 +28,7 @@ pub enum RawArg<'a> {
     Text(Option<&'a CStr>),
 }
 
-type Result<T> = std::result::Result<T, Refused>;
+type Result<T> = std::result::Result<T, PhaseError>;
 
 /// Returns the parameters of the operator with a number.
 pub fn parameters(number: usize) -> &'static [Param] {
@@ -54,7 +54,7 @@ pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u6
         // That there is no kernel is worth more than what is wrong with the arguments.
         match jumar_eager::is_computed(name) {
             true => refused,
-            false => Refused::not_implemented(name),
+            false => PhaseError::not_implemented(name),
         }
     })
 }
@@ -215,7 +215,7 @@ impl Reader<'_> {
         let sentence = format!(
             "{name} does not lie inside its storage: it spans {bytes} bytes from its data pointer {address:#x} on, and {behind}"
         );
-        Err(Refused::invalid(sentence)
+        Err(PhaseError::invalid(sentence)
             .fix("Check shape, strides and offset of the tensor against the memory behind it."))
     }
 
@@ -228,7 +228,7 @@ impl Reader<'_> {
         found.map_err(|error| {
             let param = self.signature.params[self.param].name;
             let sentence = format!("{param}: {error}");
-            Refused::from(Error::new(error.kind(), sentence))
+            PhaseError::from(Error::new(error.kind(), sentence))
         })
     }
 }
@@ -250,20 +250,20 @@ pub fn second_phase(
 ) -> Result<()> {
     let name = signature(number).name;
     let handle = executor;
-    let executor = executor::find(cx, handle).map_err(Refused::executor)?;
+    let executor = executor::find(cx, handle).map_err(PhaseError::executor)?;
     if !std::ptr::eq(executor.signature, signature(number)) {
-        return Err(Refused::executor(executor::of_another(&executor, name)));
+        return Err(PhaseError::executor(executor::of_another(&executor, name)));
     }
     let target = cx
         .with_stream(stream, |stream| Ok(stream.clone()))
-        .map_err(Refused::runtime)?;
+        .map_err(PhaseError::runtime)?;
     let plan = &executor.plan;
     if plan.writes_shapes() && target.is_recorded() {
         let sentence = format!(
             "{name} has an output whose shape depends on data, so it cannot be recorded: stream {} is being captured",
             target.number()
         );
-        return Err(Refused::runtime(Error::new(
+        return Err(PhaseError::runtime(Error::new(
             ErrorKind::StreamCaptured,
             sentence,
         )));
@@ -285,7 +285,7 @@ pub fn second_phase(
         let executors = &cx.process.operators.executors;
         executors
             .remove(handle.0, cx.call.name)
-            .map_err(Refused::executor)?;
+            .map_err(PhaseError::executor)?;
     }
     let launch = Launch {
         cx,
@@ -299,12 +299,12 @@ pub fn second_phase(
         launch.steps(first..exchange.before(), buffers.clone().into())?;
         first = exchange.before();
         cx.with_stream(stream, |stream| collective(cx, stream))
-            .map_err(Refused::runtime)?;
+            .map_err(PhaseError::runtime)?;
     }
     let run = launch.steps(first..plan.steps(), buffers.into())?;
     if plan.writes_shapes() {
         let done = target.synchronize(None, &cx.caller());
-        crate::error::report_failure(cx, done).map_err(Refused::runtime)?;
+        crate::error::report_failure(cx, done).map_err(PhaseError::runtime)?;
         if let Some(run) = run {
             write_shapes(cx, &executor, &run);
         }
@@ -356,7 +356,7 @@ pub(in crate::operators) fn queue(
         let steps = 0..executor.plan.steps();
         launch.steps(steps, buffers.into()).map(drop)
     });
-    queued.map_err(Refused::into_error)
+    queued.map_err(PhaseError::into_error)
 }
 
 /// Prepares the collectives of a call.
@@ -368,7 +368,7 @@ fn join(
     executor: &Executor,
     device: u32,
     (buffers, workspace): (&[Span], Span),
-) -> Result<Vec<Joined>> {
+) -> Result<Vec<ReadyCollective>> {
     let plan = &executor.plan;
     if plan.exchanges().is_empty() {
         return Ok(Vec::new());
@@ -380,7 +380,7 @@ fn join(
             executor.name_of(input),
             executor.name_of(output)
         );
-        return Err(Refused::invalid(sentence).fix("Pass tensors that do not overlap."));
+        return Err(PhaseError::invalid(sentence).fix("Pass tensors that do not overlap."));
     }
     let memory = |of: jumar_eager::Memory| match of {
         jumar_eager::Memory::Tensor(tensor) => buffers[tensor],
@@ -390,7 +390,7 @@ fn join(
     let join = cx.process.operators.communication.join;
     let joined = exchanges.map(|exchange| join(cx, device, exchange, &memory));
     let joined: jumar_types::Result<Vec<_>> = joined.collect();
-    joined.map_err(Refused::from)
+    joined.map_err(PhaseError::from)
 }
 
 /// A call whose tasks are being queued.
@@ -411,14 +411,14 @@ impl Launch<'_> {
             return Ok(None);
         }
         // Only the checks, and captured models, use the list of ranges.
-        let runtime = cx.runtime().map_err(Refused::runtime)?;
+        let runtime = cx.runtime().map_err(PhaseError::runtime)?;
         let touched = if runtime.gate().is_observed() {
             let steps = steps.clone();
-            Touched::exactly(self.executor, steps, &buffers, self.workspace.span())
+            CallRanges::exactly(self.executor, steps, &buffers, self.workspace.span())
         } else if self.target.is_recorded() {
-            Touched::roughly(plan, &buffers, self.workspace.span())
+            CallRanges::roughly(plan, &buffers, self.workspace.span())
         } else {
-            Touched::default()
+            CallRanges::default()
         };
         for span in &touched.vague {
             runtime.gate().may_be_written(*span);
@@ -438,7 +438,7 @@ impl Launch<'_> {
                 .launch(run.clone(), &touched.reads, &touched.writes, &cx.caller())
                 .map(drop)
         })
-        .map_err(Refused::runtime)?;
+        .map_err(PhaseError::runtime)?;
         Ok(Some(run))
     }
 }
@@ -447,7 +447,7 @@ fn threads(cx: &Cx<'_>, stream: &Stream) -> Result<Threads> {
     let context = cx
         .runtime()
         .and_then(|runtime| runtime.contexts().get(stream.context_id()));
-    Ok(Threads(context.map_err(Refused::runtime)?.team()))
+    Ok(Threads(context.map_err(PhaseError::runtime)?.team()))
 }
 
 /// Writes the shapes that a run found out into the caller's tensors. One that was destroyed in the meantime has no reader.
@@ -488,7 +488,7 @@ impl Memory<'_> {
         let what = || self.executor.name_of(buffer);
         if address == 0 {
             let sentence = format!("the data pointer of {} is null", what());
-            return Err(Refused::null(sentence).fix(
+            return Err(PhaseError::null(sentence).fix(
                 "Create the tensor with an address, or set one with aclSetTensorAddr before the second phase.",
             ));
         }
@@ -504,13 +504,13 @@ impl Memory<'_> {
         if given < needed as u64 {
             let sentence =
                 format!("{name} needs a workspace of {needed} bytes, and workspaceSize is {given}");
-            return Err(Refused::invalid(sentence)
+            return Err(PhaseError::invalid(sentence)
                 .fix("Allocate as many bytes as the first phase returned."));
         }
         if address == 0 {
             let sentence =
                 format!("the workspace of {name} is null, and {needed} bytes are needed");
-            return Err(Refused::null(sentence)
+            return Err(PhaseError::null(sentence)
                 .fix("Allocate device memory of the size that the first phase returned."));
         }
         self.of_device(address, needed, || format!("the workspace of {name}"))
@@ -518,6 +518,6 @@ impl Memory<'_> {
 
     /// Finds live memory of the stream's device.
     fn of_device(&self, address: usize, bytes: usize, what: impl Fn() -> String) -> Result<Span> {
-        memory::of_device(self.cx, self.device, (address, bytes), what).map_err(Refused::from)
+        memory::of_device(self.cx, self.device, (address, bytes), what).map_err(PhaseError::from)
     }
 }

@@ -15,14 +15,14 @@ const MOST: usize = 256;
 
 /// The memory of a call, as the gate gets it.
 #[derive(Default)]
-pub(super) struct Touched {
+pub(super) struct CallRanges {
     pub(super) reads: Vec<Span>,
     pub(super) writes: Vec<Span>,
     /// Memory of which the checks do not know exactly which bytes are read or written.
     pub(super) vague: Vec<Span>,
 }
 
-impl Touched {
+impl CallRanges {
     /// Lists the ranges that some steps of a call touch. `buffers` is the memory of each tensor argument from its data pointer
     /// on.
     pub(super) fn exactly(
@@ -30,8 +30,8 @@ impl Touched {
         steps: Range<usize>,
         buffers: &[Span],
         workspace: Span,
-    ) -> Touched {
-        let mut touched = Touched::default();
+    ) -> CallRanges {
+        let mut touched = CallRanges::default();
         let mut seen: Vec<AccessedView<'_>> = Vec::new();
         for touch in executor.plan.touches_of(steps) {
             let region = buffers.get(touch.buffer).copied().unwrap_or(Span::EMPTY);
@@ -56,8 +56,8 @@ impl Touched {
     }
 
     /// Lists one range for each tensor, from its first byte to its last: enough to know which memory a call needs.
-    pub(super) fn roughly(plan: &Plan, buffers: &[Span], workspace: Span) -> Touched {
-        let mut touched = Touched::default();
+    pub(super) fn roughly(plan: &Plan, buffers: &[Span], workspace: Span) -> CallRanges {
+        let mut touched = CallRanges::default();
         for access in plan.accesses() {
             let region = buffers[access.buffer];
             let start = access.offset * access.dtype.bits() / 8;

@@ -11,47 +11,47 @@ use crate::generated::codes::{
 
 /// An error with the code that a phase returns for it.
 #[derive(Debug)]
-pub struct Refused {
+pub struct PhaseError {
     code: i32,
     error: Error,
 }
 
-impl Refused {
+impl PhaseError {
     /// A required pointer is null.
-    pub(super) fn null(sentence: String) -> Refused {
-        Refused {
+    pub(super) fn null(sentence: String) -> PhaseError {
+        PhaseError {
             code: ACLNN_ERR_PARAM_NULLPTR,
             error: Error::new(ErrorKind::NullPointer, sentence),
         }
     }
 
     /// An argument that the call does not accept.
-    pub(super) fn invalid(sentence: String) -> Refused {
-        Refused {
+    pub(super) fn invalid(sentence: String) -> PhaseError {
+        PhaseError {
             code: ACLNN_ERR_PARAM_INVALID,
             error: Error::new(ErrorKind::InvalidArgument, sentence),
         }
     }
 
     /// An executor that cannot be used.
-    pub(super) fn executor(error: Error) -> Refused {
-        Refused {
+    pub(super) fn executor(error: Error) -> PhaseError {
+        PhaseError {
             code: ACLNN_ERR_INNER_NULLPTR,
             error,
         }
     }
 
     /// A call of the runtime failed.
-    pub(super) fn runtime(error: Error) -> Refused {
-        Refused {
+    pub(super) fn runtime(error: Error) -> PhaseError {
+        PhaseError {
             code: ACLNN_ERR_RUNTIME_ERROR,
             error,
         }
     }
 
     /// The operator is not computed.
-    pub(super) fn not_implemented(name: &str) -> Refused {
-        Refused {
+    pub(super) fn not_implemented(name: &str) -> PhaseError {
+        PhaseError {
             code: ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
             error: Error::new(
                 ErrorKind::NotImplemented,
@@ -66,15 +66,15 @@ impl Refused {
     }
 
     /// Adds what the caller can do about it.
-    pub(super) fn fix(mut self, advice: &str) -> Refused {
+    pub(super) fn fix(mut self, advice: &str) -> PhaseError {
         self.error = self.error.fix(advice);
         self
     }
 }
 
 /// What the checks of the objects refuse: null, or an object that cannot be used.
-impl From<Error> for Refused {
-    fn from(error: Error) -> Refused {
+impl From<Error> for PhaseError {
+    fn from(error: Error) -> PhaseError {
         let code = if error.kind() == ErrorKind::NullPointer {
             ACLNN_ERR_PARAM_NULLPTR
         } else if [ErrorKind::InvalidArgument, ErrorKind::InvalidHandle].contains(&error.kind()) {
@@ -84,13 +84,13 @@ impl From<Error> for Refused {
         } else {
             ACLNN_ERR_RUNTIME_ERROR
         };
-        Refused { code, error }
+        PhaseError { code, error }
     }
 }
 
 /// What the plan refuses.
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Refused {
+impl From<Refusal> for PhaseError {
+    fn from(refusal: Refusal) -> PhaseError {
         let code = refusal.status().code();
         let kind = match code {
             ACLNN_ERR_PARAM_NULLPTR | ACLNN_ERR_INNER_NULLPTR => ErrorKind::NullPointer,
@@ -104,7 +104,7 @@ impl From<Refusal> for Refused {
         } else {
             error
         };
-        Refused { code, error }
+        PhaseError { code, error }
     }
 }
 
@@ -112,7 +112,10 @@ impl From<Refusal> for Refused {
 ///
 /// # Errors
 /// What `work` returns.
-pub fn answer<T>(cx: &Cx<'_>, work: impl FnOnce() -> std::result::Result<T, Refused>) -> Result<T> {
+pub fn answer<T>(
+    cx: &Cx<'_>,
+    work: impl FnOnce() -> std::result::Result<T, PhaseError>,
+) -> Result<T> {
     work().map_err(|refused| {
         cx.thread.foreign_code.set(refused.code);
         refused.error
@@ -123,6 +126,6 @@ pub fn answer<T>(cx: &Cx<'_>, work: impl FnOnce() -> std::result::Result<T, Refu
 ///
 /// # Errors
 /// Always: 561003, with the function's name.
-pub fn not_implemented<T>(cx: &Cx<'_>) -> std::result::Result<T, Refused> {
-    Err(Refused::not_implemented(cx.call.name))
+pub fn not_implemented<T>(cx: &Cx<'_>) -> std::result::Result<T, PhaseError> {
+    Err(PhaseError::not_implemented(cx.call.name))
 }

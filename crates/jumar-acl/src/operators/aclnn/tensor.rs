@@ -37,7 +37,7 @@ impl FreeList {
     }
 
     /// Returns a tensor as stated, in the memory of one that nothing refers to. `None` if there is none.
-    fn take(&self, stated: &Stated<'_>) -> Option<Arc<Tensor>> {
+    fn take(&self, stated: &DeclaredTensor<'_>) -> Option<Arc<Tensor>> {
         let mut tensor = self.0.borrow_mut().pop()?;
         // A call that was planned before may still have it.
         stated.write(Arc::get_mut(&mut tensor)?.content.get_mut());
@@ -107,7 +107,7 @@ fn no_dims(what: &str, (values, count): Given<'_>) -> Error {
 }
 
 /// What a call states of a tensor.
-struct Stated<'a> {
+struct DeclaredTensor<'a> {
     dtype: DataType,
     view: &'a [i64],
     strides: Option<&'a [i64]>,
@@ -117,7 +117,7 @@ struct Stated<'a> {
     address: usize,
 }
 
-impl<'a> Stated<'a> {
+impl<'a> DeclaredTensor<'a> {
     #[inline(always)]
     fn check(
         view: Given<'a>,
@@ -127,7 +127,7 @@ impl<'a> Stated<'a> {
         format: i32,
         storage: Given<'a>,
         address: usize,
-    ) -> Result<Stated<'a>> {
+    ) -> Result<DeclaredTensor<'a>> {
         let dtype = known_type(data_type)?;
         let view = dims("viewDims", view)?;
         let storage = dims("storageDims", storage)?;
@@ -138,7 +138,7 @@ impl<'a> Stated<'a> {
         if format != enums::ACL_FORMAT_ND {
             known_format(format)?;
         }
-        Ok(Stated {
+        Ok(DeclaredTensor {
             dtype,
             view,
             strides,
@@ -212,7 +212,7 @@ pub fn aclCreateTensor(
     address: usize,
 ) -> Result<Raw> {
     let (view, storage) = ((view, view_count), (storage, storage_count));
-    let stated = Stated::check(view, data_type, strides, offset, format, storage, address)?;
+    let stated = DeclaredTensor::check(view, data_type, strides, offset, format, storage, address)?;
     let tensor = cx.thread.free_tensors.take(&stated).unwrap_or_else(|| {
         let desc = TensorDesc::contiguous(stated.dtype, &[]);
         let mut content = Content { desc, address };
@@ -239,7 +239,7 @@ pub fn aclInitTensor(
 ) -> Result<()> {
     let tensor = find(cx, tensor)?;
     let (view, storage) = ((view, view_count), (storage, storage_count));
-    let stated = Stated::check(view, data_type, strides, offset, format, storage, address)?;
+    let stated = DeclaredTensor::check(view, data_type, strides, offset, format, storage, address)?;
     stated.write(&mut tensor.content.lock());
     Ok(())
 }

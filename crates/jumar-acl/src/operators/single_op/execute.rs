@@ -85,7 +85,7 @@ pub(super) fn run(
     (inputs, outputs): (&[Memory], &[Memory]),
     stream: Raw,
     (mode, reports): (Mode, bool),
-) -> Result<Queued> {
+) -> Result<QueuedOperator> {
     let target = cx.with_stream(stream, |stream| Ok(stream.clone()))?;
     let context = cx.runtime()?.contexts().get(target.context_id())?;
     let call = Call {
@@ -106,11 +106,11 @@ pub(super) fn run(
             .launch(queued, &reads, &writes, &cx.caller())
             .map(drop)
     })?;
-    Ok(Queued { run, target, found })
+    Ok(QueuedOperator { run, target, found })
 }
 
 /// A queued operator.
-pub(super) struct Queued {
+pub(super) struct QueuedOperator {
     run: Arc<OperatorRun>,
     target: Arc<Stream>,
     /// The outputs whose shapes the run finds.
@@ -389,7 +389,7 @@ fn run_and_report(
         }
     }
     let queued = run(cx, request, (inputs, outputs), stream, (mode, true))?;
-    let Queued { run, target, found } = queued;
+    let QueuedOperator { run, target, found } = queued;
     let reported =
         |index: usize| found.contains(&index) || request.outputs.get(index).is_some_and(is_open);
     if !(0..request.outputs.len()).any(reported) {

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 
-use jumar::engine::{Described, Graph, Span};
+use jumar::engine::{Graph, Span, TaskDescription};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::generated::enums;
@@ -45,7 +45,7 @@ fn still_capturing(graph: &Graph) -> Result<()> {
     )
 }
 
-fn type_name(task: &Described) -> &'static str {
+fn type_name(task: &TaskDescription) -> &'static str {
     enums::name_of("aclmdlRITaskType", i64::from(super::type_of(task.kind))).unwrap_or("task")
 }
 

@@ -15,10 +15,10 @@ use crate::{Cx, Raw};
 
 /// What a thread collects until its group ends.
 #[derive(Default)]
-pub(crate) struct Group(RefCell<Collected>);
+pub(crate) struct Group(RefCell<GroupContent>);
 
 #[derive(Default)]
-struct Collected {
+struct GroupContent {
     depth: u32,
     /// Where the outermost group was begun.
     begun: SourceLocation,

@@ -11,7 +11,7 @@ use crate::error::null;
 use crate::{Cx, Raw};
 
 /// Memory that was registered with a communicator.
-pub(crate) struct Registered {
+pub(crate) struct RegisteredMemory {
     id: u64,
     comm: u64,
     address: usize,
@@ -28,7 +28,7 @@ enum RegistrationKind {
     Buffer,
 }
 
-impl Registered {
+impl RegisteredMemory {
     fn covers(&self, address: usize, bytes: usize) -> bool {
         address >= self.address
             && address - self.address <= self.bytes
@@ -41,7 +41,7 @@ impl Registered {
     }
 }
 
-fn all_of(cx: &Cx<'_>, comm: u64, kind: RegistrationKind) -> Vec<Arc<Registered>> {
+fn all_of(cx: &Cx<'_>, comm: u64, kind: RegistrationKind) -> Vec<Arc<RegisteredMemory>> {
     let mut all = cx.process.communication.memory.all();
     all.retain(|one| one.comm == comm && one.kind == kind);
     all
@@ -54,7 +54,7 @@ fn add(
     kind: RegistrationKind,
 ) -> Result<Raw> {
     let made = cx.process.communication.memory.insert(|id| {
-        Arc::new(Registered {
+        Arc::new(RegisteredMemory {
             id,
             comm,
             address,
@@ -216,7 +216,7 @@ pub fn HcclCommSymWinRegister(
     add(cx, comm.id, (address, bytes), RegistrationKind::Window)
 }
 
-fn registered(cx: &Cx<'_>, handle: Raw, kind: RegistrationKind) -> Result<Arc<Registered>> {
+fn registered(cx: &Cx<'_>, handle: Raw, kind: RegistrationKind) -> Result<Arc<RegisteredMemory>> {
     let found = cx.process.communication.memory.get(handle.0)?;
     match found.kind == kind {
         true => Ok(found),

@@ -40,7 +40,7 @@ pub struct Collectives {
     settings: OnceLock<Result<Settings>>,
     domain: OnceLock<Domain>,
     comms: Table<Comm>,
-    memory: Table<Registered>,
+    memory: Table<RegisteredMemory>,
 }
 
 impl Default for Collectives {

@@ -35,11 +35,11 @@ pub(crate) struct Queues {
     routes: Table<RouteObject>,
     lists: Table<RouteList>,
     questions: Table<Question>,
-    numbered: Mutex<Numbered>,
+    numbered: Mutex<QueueTable>,
 }
 
 #[derive(Default)]
-struct Numbered {
+struct QueueTable {
     next: u32,
     queues: BTreeMap<u32, Arc<MessageQueue>>,
     /// The targets of each queue that has some.
@@ -92,11 +92,11 @@ struct RouteList {
 
 struct Question {
     id: u64,
-    content: Mutex<Asked>,
+    content: Mutex<RouteQuery>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Asked {
+struct RouteQuery {
     mode: Option<u32>,
     from: Option<u32>,
     to: Option<u32>,
@@ -172,7 +172,7 @@ impl Queues {
         numbered
             .queues
             .retain(|_, other| !Arc::ptr_eq(other, queue));
-        let Numbered { queues, routes, .. } = &mut *numbered;
+        let QueueTable { queues, routes, .. } = &mut *numbered;
         routes.retain(|from, targets| {
             targets.retain(|to| queues.contains_key(to));
             queues.contains_key(from) && !targets.is_empty()
@@ -180,7 +180,7 @@ impl Queues {
     }
 }
 
-impl Numbered {
+impl QueueTable {
     fn add(&mut self, queue: Arc<MessageQueue>) -> u32 {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
@@ -203,7 +203,7 @@ impl Numbered {
 
     /// Finds a model that can be executed, and takes its messages.
     fn next(&mut self) -> Option<(Arc<QueueDrivenModel>, Vec<Message>)> {
-        let Numbered {
+        let QueueTable {
             queues,
             queue_driven,
             ..
@@ -690,7 +690,7 @@ fn each_route(
     cx: &Cx<'_>,
     handle: Raw,
     what: &str,
-    work: impl Fn(&mut Numbered, Route) -> std::result::Result<i32, (i32, String)>,
+    work: impl Fn(&mut QueueTable, Route) -> std::result::Result<i32, (i32, String)>,
 ) -> Result<()> {
     let list = list(cx, handle)?;
     cx.context()?;

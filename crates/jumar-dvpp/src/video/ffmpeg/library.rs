@@ -181,9 +181,9 @@ fn symbol(library: *mut c_void, name: &str) -> std::result::Result<*mut c_void, 
 
 /// The loaded library. It stays loaded until the process ends.
 #[derive(Clone)]
-pub struct Ffmpeg(Arc<Loaded>);
+pub struct Ffmpeg(Arc<LibraryFunctions>);
 
-struct Loaded {
+struct LibraryFunctions {
     functions: Functions,
     layout: &'static Layout,
     name: String,
@@ -242,7 +242,7 @@ impl Ffmpeg {
                 last.codec
             )));
         };
-        Ok(Ffmpeg(Arc::new(Loaded {
+        Ok(Ffmpeg(Arc::new(LibraryFunctions {
             functions: Functions::load(library).map_err(unusable)?,
             layout,
             name: name.to_owned(),
@@ -279,7 +279,7 @@ impl Ffmpeg {
 }
 
 /// The frame that the library allocated for the packet that it decodes.
-struct Allocated {
+struct AllocatedFrame {
     functions: Functions,
     /// Holds a reference to the frame's memory.
     frame: *mut c_void,
@@ -295,7 +295,7 @@ struct Allocated {
 unsafe extern "C" fn allocate(context: *mut c_void, frame: *mut c_void, flags: c_int) -> c_int {
     // SAFETY: the member was set when the context was created, and its target lives as long as the context. The library has one
     // thread: that of the caller, which does not use the target meanwhile.
-    let allocated = unsafe { &mut *read::<*mut Allocated>(context, member::OPAQUE) };
+    let allocated = unsafe { &mut *read::<*mut AllocatedFrame>(context, member::OPAQUE) };
     let functions = allocated.functions;
     // SAFETY: the arguments are those of the library.
     let done = unsafe { (functions.avcodec_default_get_buffer2)(context, frame, flags) };
@@ -336,7 +336,7 @@ pub(super) struct Decoder {
     packet: *mut c_void,
     /// What the library returns, which is not used.
     returned: *mut c_void,
-    allocated: *mut Allocated,
+    allocated: *mut AllocatedFrame,
 }
 
 // SAFETY: the library stores no thread, and what it allocates belongs to this decoder alone.
@@ -366,7 +366,7 @@ impl Decoder {
                 parsed: (functions.avcodec_alloc_context3)(found),
                 packet: (functions.av_packet_alloc)(),
                 returned: (functions.av_frame_alloc)(),
-                allocated: Box::into_raw(Box::new(Allocated {
+                allocated: Box::into_raw(Box::new(AllocatedFrame {
                     functions,
                     frame: (functions.av_frame_alloc)(),
                     has_frame: false,
@@ -467,7 +467,7 @@ impl Decoder {
     ///
     /// # Errors
     /// What the library reports. Decoding may continue with the next packet.
-    pub(super) fn decode(&mut self, packet: &[u8]) -> Result<Option<(Decoded, c_int)>> {
+    pub(super) fn decode(&mut self, packet: &[u8]) -> Result<Option<(LibraryFrame, c_int)>> {
         let functions = self.library.0.functions;
         let Ok(length) = c_int::try_from(packet.len()) else {
             refuse!("the packet has {} bytes", packet.len());
@@ -516,7 +516,7 @@ impl Decoder {
     }
 
     /// Takes the frame that was allocated for the packet.
-    fn take(&mut self) -> Result<Option<(Decoded, c_int)>> {
+    fn take(&mut self) -> Result<Option<(LibraryFrame, c_int)>> {
         let functions = self.library.0.functions;
         // SAFETY: `allocated` was made from a box, and the library does not run.
         let allocated = unsafe { &mut *self.allocated };
@@ -530,7 +530,7 @@ impl Decoder {
         }
         // SAFETY: both are frames, and the target is empty.
         unsafe { (functions.av_frame_move_ref)(frame, allocated.frame) };
-        let decoded = Decoded::new(self.library.clone(), frame)?;
+        let decoded = LibraryFrame::new(self.library.clone(), frame)?;
         // SAFETY: this is a member of each supported version.
         let position = unsafe { read::<c_int>(self.parser, self.library.0.layout.position) };
         Ok(Some((decoded, position)))
@@ -590,7 +590,7 @@ impl Layering {
 }
 
 /// A decoded frame in memory of the library.
-pub(super) struct Decoded {
+pub(super) struct LibraryFrame {
     library: Ffmpeg,
     frame: *mut c_void,
     /// The columns and rows of luma that the memory has.
@@ -599,11 +599,11 @@ pub(super) struct Decoded {
 }
 
 // SAFETY: frames are counted references to memory, which any thread may read and release.
-unsafe impl Send for Decoded {}
+unsafe impl Send for LibraryFrame {}
 
-impl Decoded {
+impl LibraryFrame {
     /// Wraps a frame that [`allocate`] referred to. It is released with the result, also if its format is not known.
-    fn new(library: Ffmpeg, frame: *mut c_void) -> Result<Decoded> {
+    fn new(library: Ffmpeg, frame: *mut c_void) -> Result<LibraryFrame> {
         // SAFETY: these are members of a frame of each supported version.
         let [width, height, format] = unsafe {
             [member::WIDTH, member::HEIGHT, member::FORMAT]
@@ -612,7 +612,7 @@ impl Decoded {
         // SAFETY: the function takes any number.
         let name = text_at(unsafe { (library.0.functions.av_get_pix_fmt_name)(format) });
         let known = name.as_deref().and_then(Layering::of);
-        let decoded = Decoded {
+        let decoded = LibraryFrame {
             library,
             frame,
             size: (width.max(0) as usize, height.max(0) as usize),
@@ -655,7 +655,7 @@ impl Decoded {
     }
 }
 
-impl Drop for Decoded {
+impl Drop for LibraryFrame {
     fn drop(&mut self) {
         // SAFETY: the frame was allocated by the library, and this is its last use.
         unsafe { (self.library.0.functions.av_frame_free)(&raw mut self.frame) };

@@ -46,7 +46,7 @@ struct Samples<H> {
 
 /// A frame in the memory of the library.
 struct Begun {
-    decoded: library::Decoded,
+    decoded: library::LibraryFrame,
     shape: Shape,
     position: i32,
 }

@@ -33,7 +33,7 @@ pub(super) fn code(
         // A bit costs so much of the difference, which is a sum of absolute values.
         bit_cost: (0.57 * 2_f32.powf((quantizer as f32 - 12.0) / 3.0)).sqrt(),
         columns,
-        blocks: vec![Coded::default(); columns * rows],
+        blocks: vec![CodedSamples::default(); columns * rows],
     };
     let step = 1 << LARGEST_LOG2;
     let (width, height) = (source[0].width, source[0].height);
@@ -52,7 +52,7 @@ pub(super) fn code(
 
 /// What is known of 8x8 samples that were coded.
 #[derive(Clone, Copy, Default)]
-struct Coded {
+struct CodedSamples {
     is_coded: bool,
     mode: u8,
     /// How often the largest block was divided.
@@ -69,7 +69,7 @@ struct Frame<'a> {
     bit_cost: f32,
     /// Columns of 8x8 samples.
     columns: usize,
-    blocks: Vec<Coded>,
+    blocks: Vec<CodedSamples>,
 }
 
 /// A decision about a block, in the order of coding.
@@ -167,8 +167,9 @@ impl Frame<'_> {
         let Some(choice) = plan.next() else { return };
         let depth = LARGEST_LOG2 - log2;
         if log2 > SMALLEST && self.is_inside(x, y, log2) {
-            let deeper =
-                |near: Option<Coded>| usize::from(near.is_some_and(|near| near.depth > depth));
+            let deeper = |near: Option<CodedSamples>| {
+                usize::from(near.is_some_and(|near| near.depth > depth))
+            };
             let context = deeper(self.near(x, y, -1, 0)) + deeper(self.near(x, y, 0, -1));
             let is_divided = matches!(choice, Choice::Divided);
             self.coder.bin(context::SPLIT_CU + context, is_divided);
@@ -183,7 +184,7 @@ impl Frame<'_> {
         }
     }
 
-    fn near(&self, x: usize, y: usize, dx: isize, dy: isize) -> Option<Coded> {
+    fn near(&self, x: usize, y: usize, dx: isize, dy: isize) -> Option<CodedSamples> {
         let (x, y) = (x.checked_add_signed(dx)?, y.checked_add_signed(dy)?);
         let (column, row) = (x / 8, y / 8);
         if column >= self.columns {
@@ -222,7 +223,7 @@ impl Frame<'_> {
         let count = 1 << (log2 - SMALLEST);
         for row in y / 8..y / 8 + count {
             let start = row * self.columns + x / 8;
-            self.blocks[start..start + count].fill(Coded {
+            self.blocks[start..start + count].fill(CodedSamples {
                 is_coded: true,
                 mode,
                 depth: LARGEST_LOG2 - log2,

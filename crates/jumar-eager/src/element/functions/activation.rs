@@ -2,28 +2,28 @@
 
 use jumar_ops::math::Float;
 
-use super::super::number::{Analytic, Ordered, Real};
+use super::super::number::{Analytic, OrderedNumber, Real};
 use super::arithmetic::{clamp, max};
 use super::k;
 
 #[inline(always)]
-pub(super) fn relu<A: Ordered>(x: A) -> A {
+pub(super) fn relu<A: OrderedNumber>(x: A) -> A {
     let zero = A::of(0.0);
     if x <= zero { zero } else { x }
 }
 
 #[inline(always)]
-pub(super) fn threshold<A: Ordered>(x: A, threshold: A, value: A) -> A {
+pub(super) fn threshold<A: OrderedNumber>(x: A, threshold: A, value: A) -> A {
     if x <= threshold { value } else { x }
 }
 
 #[inline(always)]
-pub(super) fn threshold_backward<A: Ordered>(gradient: A, x: A, threshold: A) -> A {
+pub(super) fn threshold_backward<A: OrderedNumber>(gradient: A, x: A, threshold: A) -> A {
     if x <= threshold { A::of(0.0) } else { gradient }
 }
 
 #[inline(always)]
-pub(super) fn hardtanh_backward<A: Ordered>(gradient: A, x: A, low: A, high: A) -> A {
+pub(super) fn hardtanh_backward<A: OrderedNumber>(gradient: A, x: A, low: A, high: A) -> A {
     if x <= low || x >= high {
         A::of(0.0)
     } else {

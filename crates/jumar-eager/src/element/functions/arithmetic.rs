@@ -2,7 +2,7 @@
 
 use jumar_ops::math::LowPrecision;
 
-use super::super::number::{Analytic, Num, Ordered, Real};
+use super::super::number::{Analytic, Num, OrderedNumber, Real};
 
 #[inline(always)]
 pub(super) fn add_scaled<A: Num>(a: A, b: A, alpha: A) -> A {
@@ -91,22 +91,22 @@ pub(super) fn logical_not<A: Num>(x: A) -> A {
 }
 
 #[inline(always)]
-pub(super) fn lt<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn lt<A: OrderedNumber>(a: A, b: A) -> A {
     A::of_bool(a < b)
 }
 
 #[inline(always)]
-pub(super) fn le<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn le<A: OrderedNumber>(a: A, b: A) -> A {
     A::of_bool(a <= b)
 }
 
 #[inline(always)]
-pub(super) fn gt<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn gt<A: OrderedNumber>(a: A, b: A) -> A {
     A::of_bool(a > b)
 }
 
 #[inline(always)]
-pub(super) fn ge<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn ge<A: OrderedNumber>(a: A, b: A) -> A {
     A::of_bool(a >= b)
 }
 
@@ -116,7 +116,7 @@ pub(super) fn ge<A: Ordered>(a: A, b: A) -> A {
     clippy::eq_op,
     reason = "the test for not-a-number that all types have"
 )]
-pub(super) fn max<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn max<A: OrderedNumber>(a: A, b: A) -> A {
     if a > b || a != a { a } else { b }
 }
 
@@ -126,18 +126,18 @@ pub(super) fn max<A: Ordered>(a: A, b: A) -> A {
     clippy::eq_op,
     reason = "the test for not-a-number that all types have"
 )]
-pub(super) fn min<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn min<A: OrderedNumber>(a: A, b: A) -> A {
     if a < b || a != a { a } else { b }
 }
 
 /// The lower bound wins where it lies above the upper one.
 #[inline(always)]
-pub(super) fn clamp<A: Ordered>(x: A, low: A, high: A) -> A {
+pub(super) fn clamp<A: OrderedNumber>(x: A, low: A, high: A) -> A {
     min(max(x, low), high)
 }
 
 #[inline(always)]
-pub(super) fn abs<A: Ordered>(x: A) -> A {
+pub(super) fn abs<A: OrderedNumber>(x: A) -> A {
     let zero = A::of(0.0);
     if x < zero {
         x.negated()
@@ -150,7 +150,7 @@ pub(super) fn abs<A: Ordered>(x: A) -> A {
 }
 
 #[inline(always)]
-pub(super) fn sign<A: Ordered>(x: A) -> A {
+pub(super) fn sign<A: OrderedNumber>(x: A) -> A {
     let zero = A::of(0.0);
     if x > zero {
         A::of(1.0)
@@ -164,7 +164,7 @@ pub(super) fn sign<A: Ordered>(x: A) -> A {
 
 /// Integers by zero give 0. Reals are corrected for the rounding of the quotient, as in Python.
 #[inline(always)]
-pub(super) fn floor_div<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn floor_div<A: OrderedNumber>(a: A, b: A) -> A {
     let zero = A::of(0.0);
     let quotient = a.over(b);
     if b == zero {
@@ -222,13 +222,13 @@ pub(super) fn trunc_div_stored<A: Real, T: LowPrecision>(a: A, b: A) -> A {
 }
 
 #[inline(always)]
-pub(super) fn trunc_div<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn trunc_div<A: OrderedNumber>(a: A, b: A) -> A {
     a.over(b).truncated()
 }
 
 /// The remainder with the sign of the divisor.
 #[inline(always)]
-pub(super) fn remainder<A: Ordered>(a: A, b: A) -> A {
+pub(super) fn remainder<A: OrderedNumber>(a: A, b: A) -> A {
     let zero = A::of(0.0);
     let rest = a.rest(b);
     if rest != zero && ((b < zero) != (rest < zero)) {
@@ -239,7 +239,7 @@ pub(super) fn remainder<A: Ordered>(a: A, b: A) -> A {
 }
 
 #[inline(always)]
-pub(super) fn heaviside<A: Ordered>(x: A, value: A) -> A {
+pub(super) fn heaviside<A: OrderedNumber>(x: A, value: A) -> A {
     let zero = A::of(0.0);
     if x == zero {
         value
@@ -259,6 +259,6 @@ pub(super) fn reciprocal<A: Analytic>(x: A) -> A {
 }
 
 #[inline(always)]
-pub(super) fn add_scaled_relu<A: Ordered>(a: A, b: A, alpha: A) -> A {
+pub(super) fn add_scaled_relu<A: OrderedNumber>(a: A, b: A, alpha: A) -> A {
     max(add_scaled(a, b, alpha), A::of(0.0))
 }

@@ -12,7 +12,7 @@ use jumar_ops::view::{BF16, F16};
 
 use super::compute::{C64, C128, Compute};
 use super::direct::{self, Direct};
-use super::number::{Analytic, Integer, Num, Ordered, Real};
+use super::number::{Analytic, Integer, Num, OrderedNumber, Real};
 
 /// A loop over blocks of one length: the first operand becomes the result.
 pub(crate) type Block<L> = fn(&mut [L], &[&[L]]);
@@ -220,7 +220,7 @@ functions! {
         ordered Sign = arithmetic::sign, ();
         ordered FloorDiv = arithmetic::floor_div, (b);
         ordered TruncDiv = arithmetic::trunc_div, (b);
-        ordered Fmod = Ordered::rest, (b);
+        ordered Fmod = OrderedNumber::rest, (b);
         ordered Remainder = arithmetic::remainder, (b);
         ordered Heaviside = arithmetic::heaviside, (b);
         ordered HardtanhBackward = activation::hardtanh_backward, (b c d);
@@ -272,7 +272,7 @@ functions! {
         real Erfinv = special::erfinv, ();
         real Ceil = Float::ceil, ();
         real Floor = Float::floor, ();
-        real Trunc = Ordered::truncated, ();
+        real Trunc = OrderedNumber::truncated, ();
         real Round = Float::round_ties_even, ();
         real RoundTo = special::round_to, (b);
         real Frac = special::frac, ();

@@ -354,7 +354,8 @@ fn plan(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             cx.rows(Dequantise, &[Some(x), scale, offset], &[Some(out)])
         }
         Kind::DynamicQuant => {
-            let coded = quant::Coded::new(cx, out, x.dims(), quant::usual_rounding(out.dtype()))?;
+            let coded =
+                quant::EncodedOutput::new(cx, out, x.dims(), quant::usual_rounding(out.dtype()))?;
             let scale = cx.out("rowScale")?;
             quant::symmetric(cx, x, None, (coded, 127.0), scale)
         }

@@ -136,7 +136,7 @@ pub(super) struct Sequence {
 }
 
 /// The kernel of one call.
-pub(super) struct Tiled {
+pub(super) struct TiledAttention {
     pub operator: &'static str,
     pub sequences: Vec<Sequence>,
     /// Heads of the keys, and heads of the query for each of them.
@@ -403,7 +403,7 @@ impl Work for Soften<'_> {
     }
 }
 
-impl Tiled {
+impl TiledAttention {
     fn views<'a>(&self, call: &Call<'a>) -> Result<Views<'a>, OpError> {
         let table = self.sequences.iter().find_map(|sequence| sequence.pages);
         let table = match table {
@@ -667,7 +667,7 @@ impl Tiled {
     }
 }
 
-impl Kernel for Tiled {
+impl Kernel for TiledAttention {
     /// The same for all lengths of sequences, so that a captured call can be updated with others: its workspace stays.
     fn scratch_bytes(&self) -> usize {
         PARTS * self.part_len() * size_of::<f32>()

@@ -21,7 +21,7 @@ use super::Table;
 use crate::build::Cx;
 use crate::view::View;
 use crate::{Refusal, Scalar};
-use kernel::{Band, CachePages, Dropout, Plane, Scaling, Sequence, Slopes, Tiled};
+use kernel::{Band, CachePages, Dropout, Plane, Scaling, Sequence, Slopes, TiledAttention};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnAttentionUpdate", update::parts),
@@ -460,7 +460,7 @@ impl Plan {
                 cx.fill(Scalar::of_i64(0), *view)?;
             }
         }
-        let kernel = Tiled {
+        let kernel = TiledAttention {
             operator: cx.name(),
             sequences,
             heads,

@@ -8,7 +8,7 @@ use super::super::quant::{Factor, quantised, usual_rounding};
 use super::super::reduction::reduce;
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::operands::{FLOATS, Merged, check_same, entries, leading};
+use crate::ops::operands::{FLOATS, MergedOutput, check_same, entries, leading};
 use crate::rows::{RowFunction, Rows, sum};
 use crate::view::View;
 
@@ -104,7 +104,7 @@ pub(super) fn normalized(cx: &Cx<'_>, x: &View, parameters: &View) -> Result<usi
 }
 
 /// Tensors of one call, with the dimensions that are normalized joined to one.
-pub(super) struct Joined {
+pub(super) struct JoinedTensors {
     pub x: View,
     /// The shape of a tensor of values.
     pub dims: Vec<usize>,
@@ -113,8 +113,8 @@ pub(super) struct Joined {
     pub width: usize,
 }
 
-impl Joined {
-    pub fn new(cx: &Cx<'_>, x: View, count: usize) -> Result<Joined, Refusal> {
+impl JoinedTensors {
+    pub fn new(cx: &Cx<'_>, x: View, count: usize) -> Result<JoinedTensors, Refusal> {
         let dims = leading(&x, count).to_vec();
         let width = x.dims()[x.rank() - count..].iter().product();
         if width == 0 {
@@ -125,7 +125,7 @@ impl Joined {
             )));
         }
         let with = |last: usize| [dims.as_slice(), &[last]].concat();
-        Ok(Joined {
+        Ok(JoinedTensors {
             x,
             dims: with(width),
             numbers: with(1),
@@ -143,7 +143,7 @@ fn write(
     cx: &mut Cx<'_>,
     function: Layer,
     inputs: &[Option<View>],
-    outputs: [Option<Merged>; 4],
+    outputs: [Option<MergedOutput>; 4],
 ) -> Result<(), Refusal> {
     let rows = outputs.map(|output| output.map(|merged| merged.rows));
     cx.rows(function, inputs, &rows)?;
@@ -154,20 +154,24 @@ fn write(
 }
 
 /// Returns an output of one number for each row, unless it is absent or empty.
-fn numbers(cx: &mut Cx<'_>, param: &str, dims: &[usize]) -> Result<Option<Merged>, Refusal> {
+fn numbers(cx: &mut Cx<'_>, param: &str, dims: &[usize]) -> Result<Option<MergedOutput>, Refusal> {
     match cx.optional(param)?.filter(|out| !out.is_empty()) {
         Some(out) => {
             cx.check_types(&out, FLOATS)?;
-            Ok(Some(Merged::new(cx, out, dims)?))
+            Ok(Some(MergedOutput::new(cx, out, dims)?))
         }
         None => Ok(None),
     }
 }
 
-pub(super) fn values(cx: &mut Cx<'_>, param: &str, joined: &Joined) -> Result<Merged, Refusal> {
+pub(super) fn values(
+    cx: &mut Cx<'_>,
+    param: &str,
+    joined: &JoinedTensors,
+) -> Result<MergedOutput, Refusal> {
     let out = cx.out(param)?;
     check_same(cx, &out, &joined.x)?;
-    Merged::new(cx, out, &joined.dims)
+    MergedOutput::new(cx, out, &joined.dims)
 }
 
 pub(super) fn add_layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
@@ -175,7 +179,7 @@ pub(super) fn add_layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gamma, beta) = (cx.tensor("gamma")?, cx.tensor("beta")?);
     let count = normalized(cx, &x, &gamma)?;
     cx.check_dims(&beta, gamma.dims())?;
-    let joined = Joined::new(cx, x, count)?;
+    let joined = JoinedTensors::new(cx, x, count)?;
     let (x, other) = (joined.values(cx, x)?, joined.values(cx, other)?);
     let bias = match cx.optional("biasOptional")? {
         Some(bias) if bias.dims() == joined.x.dims() => Some(joined.values(cx, bias)?),
@@ -214,7 +218,7 @@ pub(super) fn deep_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gamma, beta) = (cx.tensor("gamma")?, cx.tensor("beta")?);
     let count = normalized(cx, &x, &gamma)?;
     cx.check_dims(&beta, gamma.dims())?;
-    let joined = Joined::new(cx, x, count)?;
+    let joined = JoinedTensors::new(cx, x, count)?;
     let (x, other) = (joined.values(cx, x)?, joined.values(cx, other)?);
     let (gamma, beta) = (
         entries(cx, gamma, joined.width)?,
@@ -246,7 +250,7 @@ pub(super) fn fast_layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             "normalizedShape is {shape:?}; it must be the last dimensions of {own:?}"
         )));
     }
-    let joined = Joined::new(cx, x, shape.len())?;
+    let joined = JoinedTensors::new(cx, x, shape.len())?;
     let x = joined.values(cx, x)?;
     let mut parameters = [None; 2];
     for (slot, param) in parameters
@@ -324,7 +328,7 @@ fn group_norm(
         *slot = Some(cx.reshaped(repeated, &[groups, width])?);
     }
     let outputs = [
-        Some(Merged::new(cx, out, &dims)?),
+        Some(MergedOutput::new(cx, out, &dims)?),
         numbers(cx, "meanOut", &[batch, groups, 1])?,
         numbers(cx, "rstdOut", &[batch, groups, 1])?,
         None,
@@ -442,10 +446,10 @@ fn rms_gradient(cx: &mut Cx<'_>, out: View) -> Result<(), Refusal> {
     let rstd = cx.tensor("rstd")?;
     let count = normalized(cx, &x, &gamma)?;
     cx.check_dtype(&rstd, DataType::Float32)?;
-    let joined = Joined::new(cx, x, count)?;
+    let joined = JoinedTensors::new(cx, x, count)?;
     let (dy, x) = (joined.values(cx, dy)?, joined.values(cx, x)?);
     check_same(cx, &out, &joined.x)?;
-    let out = Merged::new(cx, out, &joined.dims)?;
+    let out = MergedOutput::new(cx, out, &joined.dims)?;
     let to_gamma = cx.out("dgammaOut")?;
     cx.check_types(&to_gamma, FLOATS)?;
     cx.check_dims(&to_gamma, gamma.dims())?;
@@ -467,7 +471,7 @@ fn rms_gradient(cx: &mut Cx<'_>, out: View) -> Result<(), Refusal> {
     cx.rows(function, &inputs, &[Some(out.rows), Some(terms)])?;
     out.finish(cx)?;
     let terms = cx.reshaped(terms, &[rows, joined.width])?;
-    let merged = Merged::new(cx, to_gamma, &[joined.width])?;
+    let merged = MergedOutput::new(cx, to_gamma, &[joined.width])?;
     match rows {
         0 => cx.fill(crate::Scalar::of_i64(0), to_gamma),
         _ => {

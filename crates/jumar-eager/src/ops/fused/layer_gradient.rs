@@ -3,9 +3,9 @@
 use jumar_types::dtype::DataType;
 
 use super::super::reduction::reduce;
-use super::layer::{Joined, normalized, values};
+use super::layer::{JoinedTensors, normalized, values};
 use crate::build::Cx;
-use crate::ops::operands::{FLOATS, Merged, entries};
+use crate::ops::operands::{FLOATS, MergedOutput, entries};
 use crate::rows::{RowFunction, Rows, sum};
 use crate::view::View;
 use crate::{Refusal, Scalar};
@@ -77,7 +77,7 @@ fn sum_rows(cx: &mut Cx<'_>, terms: View, param: &str, gamma: &View) -> Result<(
         return cx.fill(Scalar::of_i64(0), out);
     }
     let terms = cx.reshaped(terms, &[count, width])?;
-    let merged = Merged::new(cx, out, &[width])?;
+    let merged = MergedOutput::new(cx, out, &[width])?;
     reduce(cx, "ReduceSum", terms, &[0], false, merged.rows)?;
     merged.finish(cx)
 }
@@ -98,7 +98,7 @@ fn gradient(cx: &mut Cx<'_>, names: &Names, alpha: f32, more: Option<View>) -> R
     );
     let gamma = cx.tensor("gamma")?;
     let count = normalized(cx, &x, &gamma)?;
-    let joined = Joined::new(cx, x, count)?;
+    let joined = JoinedTensors::new(cx, x, count)?;
     let (x, other) = (joined.values(cx, x)?, joined.values(cx, other)?);
     let dy = joined.values(cx, dy)?;
     let more = match more {

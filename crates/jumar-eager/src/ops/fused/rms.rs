@@ -3,9 +3,9 @@
 use jumar_ops::view::{Row, RowMut};
 use jumar_types::dtype::DataType;
 
-use super::super::quant::{self, Coded, Encoding, mx};
+use super::super::quant::{self, EncodedOutput, Encoding, mx};
 use crate::build::Cx;
-use crate::ops::operands::{FLOATS, Merged, check_same, entries, leading};
+use crate::ops::operands::{FLOATS, MergedOutput, check_same, entries, leading};
 use crate::rows::{RowFunction, Rows, sum_of_squares};
 use crate::view::View;
 use crate::{Arg, Refusal};
@@ -118,8 +118,8 @@ impl RowFunction for Rms {
 struct Operands {
     inputs: [Option<View>; INPUTS],
     outputs: [Option<View>; OUTPUTS],
-    merged: Vec<Merged>,
-    quantised: Vec<Coded>,
+    merged: Vec<MergedOutput>,
+    quantised: Vec<EncodedOutput>,
     x: View,
     /// How many dimensions are normalized.
     count: usize,
@@ -193,7 +193,7 @@ impl Operands {
         let Some(out) = out else { return Ok(()) };
         cx.check_types(&out, FLOATS)?;
         cx.check_dims(&out, self.x.dims())?;
-        let merged = Merged::new(cx, out, &self.dims())?;
+        let merged = MergedOutput::new(cx, out, &self.dims())?;
         self.outputs[slot] = Some(merged.rows);
         self.merged.push(merged);
         Ok(())
@@ -205,7 +205,7 @@ impl Operands {
         cx.check_dtype(&out, DataType::Float32)?;
         let mut dims = leading(&self.x, self.count).to_vec();
         dims.push(1);
-        let merged = Merged::new(cx, out, &dims)?;
+        let merged = MergedOutput::new(cx, out, &dims)?;
         self.outputs[slot] = Some(merged.rows);
         self.merged.push(merged);
         Ok(())
@@ -213,8 +213,8 @@ impl Operands {
 
     fn quantised(&mut self, cx: &mut Cx<'_>, path: usize, out: View) -> Result<(), Refusal> {
         let dims = self.x.dims().to_vec();
-        let quantised = Coded::new(cx, out, &dims, quant::usual_rounding(out.dtype()))?;
-        let merged = Merged::new(cx, quantised.rows(), &self.dims())?;
+        let quantised = EncodedOutput::new(cx, out, &dims, quant::usual_rounding(out.dtype()))?;
+        let merged = MergedOutput::new(cx, quantised.rows(), &self.dims())?;
         self.encodings[path] = Some(quantised.encoding);
         self.outputs[QUANTISED[path]] = Some(merged.rows);
         self.merged.push(merged);

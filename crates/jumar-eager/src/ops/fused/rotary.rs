@@ -407,7 +407,7 @@ pub(super) fn by_cache(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         };
         let dims = [tokens, heads, head];
         let x = cx.reshaped(x, &dims)?;
-        let merged = crate::ops::operands::Merged::new(cx, out, &dims)?;
+        let merged = crate::ops::operands::MergedOutput::new(cx, out, &dims)?;
         let function = Partial { rotated, pairing };
         let inputs = [Some(x), Some(cos), Some(sin)];
         cx.rows(function, &inputs, &[Some(merged.rows)])?;

@@ -13,11 +13,11 @@ use crate::view::View;
 const MASKED: f32 = -10000.0;
 
 /// `softmax(scale * x)` where the mask is 0; a masked entry counts as -10000.
-struct Scaled {
+struct ScaledSoftmax {
     scale: f32,
 }
 
-impl RowFunction for Scaled {
+impl RowFunction for ScaledSoftmax {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, scale) = (rows.output(0), self.scale);
@@ -77,7 +77,11 @@ pub(super) fn scaled_masked(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_same(cx, &out, &x)?;
     let mask = mask(cx, "fixedTriuMask", &x)?;
     let scale = cx.float("scale")? as f32;
-    cx.rows(Scaled { scale }, &[Some(x), Some(mask)], &[Some(out)])
+    cx.rows(
+        ScaledSoftmax { scale },
+        &[Some(x), Some(mask)],
+        &[Some(out)],
+    )
 }
 
 pub(super) fn scaled_masked_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {

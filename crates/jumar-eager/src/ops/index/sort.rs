@@ -246,7 +246,7 @@ impl Kernel for Ranks {
 }
 
 /// Which entries of an order are wanted.
-struct Wanted {
+struct WantedEntries {
     axis: usize,
     first: usize,
     count: usize,
@@ -267,7 +267,7 @@ pub(crate) fn keys(cx: &Cx<'_>, x: &View) -> Result<Keys, Refusal> {
 fn ordered(
     cx: &mut Cx<'_>,
     mut x: View,
-    wanted: Wanted,
+    wanted: WantedEntries,
     (mut values, mut indices): (Option<View>, View),
 ) -> Result<(), Refusal> {
     if x.rank() == 0 {
@@ -279,7 +279,7 @@ fn ordered(
         return Ok(());
     }
     let last = x.rank() - 1;
-    let Wanted {
+    let WantedEntries {
         axis,
         first,
         count,
@@ -325,7 +325,7 @@ fn sort(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_dims(&values, x.dims())?;
     cx.check_dims(&indices, x.dims())?;
     let count = x.dims().get(axis).copied().unwrap_or(1);
-    let wanted = Wanted {
+    let wanted = WantedEntries {
         axis,
         first: 0,
         count,
@@ -341,7 +341,7 @@ fn argsort(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
     cx.check_dims(&out, x.dims())?;
     let count = x.dims().get(axis).copied().unwrap_or(1);
-    let wanted = Wanted {
+    let wanted = WantedEntries {
         axis,
         first: 0,
         count,
@@ -370,7 +370,7 @@ fn top_k(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     cx.check_dims(&values, &dims)?;
     cx.check_dims(&indices, &dims)?;
-    let wanted = Wanted {
+    let wanted = WantedEntries {
         axis,
         first: 0,
         count,
@@ -411,7 +411,7 @@ fn kth_value(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         true => view,
         false => view.unsqueeze(axis),
     };
-    let wanted = Wanted {
+    let wanted = WantedEntries {
         axis,
         first: first - 1,
         count: 1,

@@ -4,7 +4,7 @@ use jumar_ops::view::{Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
-use super::super::operands::Merged;
+use super::super::operands::MergedOutput;
 use super::super::reduction::accumulator;
 use super::{Real, pair, run_dense};
 use crate::build::Cx;
@@ -315,7 +315,7 @@ fn find_greatest(cx: &mut Cx<'_>, pool: Pool, input: View, out: View) -> Result<
     let (&[count, height, width], &[.., rows, columns]) = (x.dims(), out.dims()) else {
         return Err(cx.defect("images have three dimensions"));
     };
-    let result = Merged::new(cx, out, &[count, rows, columns])?;
+    let result = MergedOutput::new(cx, out, &[count, rows, columns])?;
     let kernel = MaxPool {
         dtype: x.dtype(),
         out: out.dtype(),

@@ -7,7 +7,7 @@ use super::quantised::as_int8;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::groups::{Sizes, group_of};
-use crate::ops::operands::Merged;
+use crate::ops::operands::MergedOutput;
 use crate::ops::quant::{decoded_scales, limited};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
@@ -428,7 +428,7 @@ pub(super) fn plan(cx: &mut Cx<'_>, form: Form) -> Result<(), Refusal> {
         cx.rows_with(function, &[Some(groups.list)], &inputs, &[Some(quantised)])?;
         active = quantised;
     }
-    let target = Merged::new(cx, out, &[rows, width])?;
+    let target = MergedOutput::new(cx, out, &[rows, width])?;
     two.apply(cx, active, &groups, target.rows)?;
     target.finish(cx)
 }

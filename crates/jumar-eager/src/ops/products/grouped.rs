@@ -54,7 +54,7 @@ pub(super) fn bounds(
 
 /// Products of groups. Inputs: `x` as dense float32; the list of groups as dense int64; scales and offsets of the weights as
 /// dense float32, one row of columns for each group, if there are any; and the weights. Output: dense float32.
-struct Grouped {
+struct GroupedProducts {
     groups: usize,
     sizes: Sizes,
     /// Whether groups are of the depth, and each has a result of its own.
@@ -83,7 +83,7 @@ struct Views<'a> {
     out: RowMut<'a, f32>,
 }
 
-impl Grouped {
+impl GroupedProducts {
     fn first_weight(&self) -> usize {
         2 + usize::from(self.scaled) + usize::from(self.shifted)
     }
@@ -205,7 +205,7 @@ impl Grouped {
     }
 }
 
-impl Kernel for Grouped {
+impl Kernel for GroupedProducts {
     fn scratch_bytes(&self) -> usize {
         PARTS * self.depth * PANEL * size_of::<f32>()
     }
@@ -340,7 +340,7 @@ impl<'a> Product<'a> {
             // Rows behind the last group.
             cx.fill(Scalar::of_i64(0), sums)?;
         }
-        let kernel = Grouped {
+        let kernel = GroupedProducts {
             groups: count,
             sizes: self.groups.sizes,
             by_depth: self.by_depth,

@@ -5,7 +5,7 @@ use jumar_types::dtype::DataType;
 
 use super::blocks::{BLOCK_ROWS, storage};
 use crate::build::Cx;
-use crate::ops::quant::{Quantised, unpacked};
+use crate::ops::quant::{QuantisedOutput, unpacked};
 use crate::view::View;
 use crate::{Refusal, Scalar};
 
@@ -121,7 +121,7 @@ pub(super) fn weights(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (wide, tall) = (depth / BLOCK_COLUMNS, columns.div_ceil(BLOCK_ROWS));
     let blocks = [first, &[wide, tall, BLOCK_ROWS, BLOCK_COLUMNS]].concat();
     let out = as_blocks(cx, out, weight.dims(), &blocks)?;
-    let target = Quantised::codes(cx, out, &blocks, 6.0)?;
+    let target = QuantisedOutput::codes(cx, out, &blocks, 6.0)?;
     let codes = unpacked(cx, weight)?.transpose(lead, lead + 1);
     // What fills up the last blocks is 0.
     let filled = [first, &[tall * BLOCK_ROWS, depth]].concat();

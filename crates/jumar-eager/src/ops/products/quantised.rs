@@ -9,17 +9,17 @@ use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::normalization::computed;
 use crate::ops::operands::FLOATS;
-use crate::ops::quant::{Quantised, decoded_scales, limited, unpacked};
+use crate::ops::quant::{QuantisedOutput, decoded_scales, limited, unpacked};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
 /// `out = sum * scale * row scale + offset + bias`
-struct Scaled {
+struct ScaledSum {
     /// The limits of an integer result, which is rounded.
     limits: Option<(f32, f32)>,
 }
 
-impl RowFunction for Scaled {
+impl RowFunction for ScaledSum {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, sums, scale) = (rows.output(0), rows.input(0), rows.input(1));
@@ -171,7 +171,7 @@ pub(super) fn plan(
         None => None,
     };
     let quantised = match out.dtype() {
-        DataType::Int8 => Some(Quantised::new(cx, out, &dims)?),
+        DataType::Int8 => Some(QuantisedOutput::new(cx, out, &dims)?),
         _ => {
             cx.check_types(&out, FLOATS)?;
             cx.check_dims(&out, &dims)?;
@@ -189,7 +189,7 @@ pub(super) fn plan(
         }
         other => (sums, other),
     };
-    let function = Scaled {
+    let function = ScaledSum {
         limits: quantised.map(|quantised| quantised.limits),
     };
     let inputs = [Some(sums), Some(scale), row_scale, offset, bias];

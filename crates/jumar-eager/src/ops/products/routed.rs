@@ -10,20 +10,20 @@ use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::gates::{Gate, Halves};
 use crate::ops::groups::{Sizes, group_of};
-use crate::ops::operands::Merged;
-use crate::ops::quant::{Quantised, by_largest, decoded, decoded_scales, mx};
+use crate::ops::operands::MergedOutput;
+use crate::ops::quant::{QuantisedOutput, by_largest, decoded, decoded_scales, mx};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 use crate::{Refusal, Scalar};
 
 /// `out = round(gated(sum * scale * row scale) / largest)`, with the scale of the group that a row belongs to.
-struct Gated {
+struct GatedProduct {
     sizes: Sizes,
     columns: usize,
     limits: (f32, f32),
 }
 
-impl RowFunction for Gated {
+impl RowFunction for GatedProduct {
     fn scratch(&self) -> usize {
         self.columns
     }
@@ -182,15 +182,15 @@ pub(super) fn swiglu_quant(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal
         ..Product::of_rows(x, weight, &groups)
     };
     let sums = product.plan(cx)?;
-    let quantised = Quantised::new(cx, out, &[rows, columns / 2])?;
-    let function = Gated {
+    let quantised = QuantisedOutput::new(cx, out, &[rows, columns / 2])?;
+    let function = GatedProduct {
         sizes: groups.sizes,
         columns,
         limits: quantised.limits,
     };
     let row_scale = cx.reshaped(row_scale, &[rows, 1])?;
     let behind = (lines == 1).then_some(scale);
-    let scale_out = Merged::new(cx, scale_out, &[rows, 1])?;
+    let scale_out = MergedOutput::new(cx, scale_out, &[rows, 1])?;
     cx.rows_with(
         function,
         &[Some(groups.list)],
@@ -202,12 +202,12 @@ pub(super) fn swiglu_quant(cx: &mut Cx<'_>, blocked: bool) -> Result<(), Refusal
 }
 
 /// `value = logit * (sum * scale * row scale + bias)`
-struct Weighted {
+struct WeightedSum {
     sizes: Sizes,
     columns: usize,
 }
 
-impl RowFunction for Weighted {
+impl RowFunction for WeightedSum {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let out = rows.output(0);
@@ -458,7 +458,7 @@ pub(super) fn finalize(cx: &mut Cx<'_>, names: &Names) -> Result<(), Refusal> {
     }
     let sums = Product::of_rows(x, weight, &groups).plan(cx)?;
     let values = cx.temporary(DataType::Float32, &[rows, columns])?;
-    let function = Weighted {
+    let function = WeightedSum {
         sizes: groups.sizes,
         columns,
     };
@@ -539,7 +539,7 @@ pub(super) fn scaled_groups(
     let (count, columns) = (weight.dims()[0], weight.dims()[2]);
     cx.check_dims(&groups.list, &[count])?;
     let sums = Product::of_rows(x, weight, &groups).plan(cx)?;
-    let function = Weighted {
+    let function = WeightedSum {
         sizes: groups.sizes,
         columns,
     };

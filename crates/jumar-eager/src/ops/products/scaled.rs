@@ -10,7 +10,7 @@ use crate::Refusal;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::ops::operands::FLOATS;
-use crate::ops::quant::{Coded, Factor, decoded, decoded_scales, mx, quantised, symmetric};
+use crate::ops::quant::{EncodedOutput, Factor, decoded, decoded_scales, mx, quantised, symmetric};
 use crate::view::View;
 
 /// A product of int8 or int4 with scales of columns and rows, and GELU behind it.
@@ -491,7 +491,7 @@ pub(super) fn dequantised(cx: &mut Cx<'_>, grouped: bool) -> Result<(), Refusal>
                 return Err(cx.invalid("xScaleOptional is null; xQuantMode must be pertoken then"));
             }
             let factors = cx.temporary(DataType::Float32, &[rows])?;
-            let coded = Coded::new(cx, numbers, &[rows, depth], Rounding::Even)?;
+            let coded = EncodedOutput::new(cx, numbers, &[rows, depth], Rounding::Even)?;
             symmetric(cx, values, smooth, (coded, 127.0), factors)?;
             cx.reshaped(factors, &[rows, 1])?
         }

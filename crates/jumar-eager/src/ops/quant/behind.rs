@@ -7,7 +7,7 @@ use jumar_types::dtype::DataType;
 
 use super::by_rows::symmetric;
 use super::by_scales::{Factor, quantised};
-use super::encoding::{BYTES, Coded, rounding_to, usual_rounding};
+use super::encoding::{BYTES, EncodedOutput, rounding_to, usual_rounding};
 use super::mx::{self, BLOCK, Choice, Shape};
 use super::packed::check_number;
 use crate::Refusal;
@@ -80,7 +80,7 @@ pub(super) fn gelu(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         Some(scale) => Some(entries(cx, scale, width)?),
         None => None,
     };
-    let coded = Coded::new(cx, out, x.dims(), rounding)?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), rounding)?;
     let largest = coded.limits().1;
     symmetric(cx, activated, smooth, (coded, largest), to)
 }
@@ -157,7 +157,7 @@ fn kronecker(cx: &mut Cx<'_>, max: f64) -> Result<(), Refusal> {
     }
     cx.check_dtype(&scale, DataType::Float32)?;
     cx.check_dims(&scale, &[count])?;
-    let coded = Coded::new(cx, out, x.dims(), Rounding::Even)?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), Rounding::Even)?;
     symmetric(cx, flat, None, (coded, (7.0 / clip) as f32), scale)
 }
 
@@ -272,7 +272,7 @@ pub(super) fn rotate(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         }
         cx.check_dtype(&scale, DataType::Float32)?;
         cx.check_dims(&scale, lead)?;
-        let coded = Coded::new(cx, out, x.dims(), rounding)?;
+        let coded = EncodedOutput::new(cx, out, x.dims(), rounding)?;
         let largest = coded.limits().1;
         return symmetric(cx, product, None, (coded, largest), scale);
     }

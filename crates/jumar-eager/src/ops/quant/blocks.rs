@@ -5,7 +5,7 @@ use jumar_ops::view::{Row, RowMut};
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
-use super::encoding::{BYTES, Coded, Encoding, quotient, rounding_to};
+use super::encoding::{BYTES, EncodedOutput, Encoding, quotient, rounding_to};
 use super::mx::{self, BLOCK, Choice, NO_SCALE, ScaleRule};
 use super::packed::check_number;
 use crate::Refusal;
@@ -211,7 +211,7 @@ fn run(
     cx: &mut Cx<'_>,
     x: View,
     ends: Option<View>,
-    (coded, method, block): (Coded, Method, [usize; 2]),
+    (coded, method, block): (EncodedOutput, Method, [usize; 2]),
     scales: &[View],
 ) -> Result<(), Refusal> {
     let dims = match *x.dims() {
@@ -332,7 +332,7 @@ fn factors(cx: &mut Cx<'_>, max: f64, grouped: bool) -> Result<(), Refusal> {
         None => dims[rank - 2].div_ceil(block[0]),
     };
     dims[rank - 1] = dims[rank - 1].div_ceil(block[1]);
-    let coded = Coded::new(cx, out, x.dims(), rounding)?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), rounding)?;
     cx.check_dims(&scale, &dims)?;
     if x.is_empty() {
         return match grouped {
@@ -388,7 +388,7 @@ pub(super) fn powers(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     let rule = mx::rule(cx, out.dtype(), &choice)?;
     let rounding = rounding_to(cx, "roundModeOptional", out.dtype())?;
-    let coded = Coded::new(cx, out, x.dims(), rounding)?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), rounding)?;
     let rank = x.rank();
     let mut scales = Vec::new();
     for (param, axis) in [("scale1Out", rank - 1), ("scale2Out", rank - 2)] {

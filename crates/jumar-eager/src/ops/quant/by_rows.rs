@@ -3,12 +3,12 @@
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
-use super::encoding::{Coded, Encoding, usual_rounding};
+use super::encoding::{EncodedOutput, Encoding, usual_rounding};
 use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::groups::{self, Sizes};
-use crate::ops::operands::{FLOATS, Merged};
+use crate::ops::operands::{FLOATS, MergedOutput};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
@@ -102,7 +102,7 @@ fn plan(
             x.dims()
         )));
     }
-    let coded = Coded::new(cx, out, x.dims(), usual_rounding(out.dtype()))?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), usual_rounding(out.dtype()))?;
     let limits = match choice.largest {
         0.0 => coded.limits(),
         largest => (-largest, largest),
@@ -119,13 +119,13 @@ fn plan(
     let (x, rows, numbers) = match choice.extent {
         Extent::All => {
             let all = x.elements();
-            let merged = Merged::new(cx, target, &[1, all])?;
+            let merged = MergedOutput::new(cx, target, &[1, all])?;
             (cx.reshaped(x, &[1, all])?, merged, vec![1, 1])
         }
         _ => {
             let dims = x.dims().to_vec();
             let numbers = [&dims[..rank - 1], &[1]].concat();
-            (x, Merged::new(cx, target, &dims)?, numbers)
+            (x, MergedOutput::new(cx, target, &dims)?, numbers)
         }
     };
     let mut outputs = vec![Some(rows.rows)];
@@ -136,7 +136,7 @@ fn plan(
             continue;
         };
         cx.check_dtype(&number, DataType::Float32)?;
-        let to = Merged::new(cx, number, &numbers)?;
+        let to = MergedOutput::new(cx, number, &numbers)?;
         outputs.push(Some(to.rows));
         merged.push(to);
     }
@@ -191,7 +191,7 @@ pub(crate) fn symmetric(
     cx: &mut Cx<'_>,
     values: View,
     smooth: Option<View>,
-    (coded, largest): (Coded, f32),
+    (coded, largest): (EncodedOutput, f32),
     scale: View,
 ) -> Result<(), Refusal> {
     let function = Dynamic {
@@ -203,8 +203,8 @@ pub(crate) fn symmetric(
     let mut numbers = values.dims().to_vec();
     numbers.pop();
     numbers.push(1);
-    let scale = Merged::new(cx, scale, &numbers)?;
-    let rows = Merged::new(cx, coded.rows(), values.dims())?;
+    let scale = MergedOutput::new(cx, scale, &numbers)?;
+    let rows = MergedOutput::new(cx, coded.rows(), values.dims())?;
     cx.rows(
         function,
         &[Some(values), smooth],

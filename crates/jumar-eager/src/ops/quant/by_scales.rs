@@ -4,8 +4,8 @@ use jumar_ops::minifloat::{Minifloat, Rounding};
 use jumar_types::dtype::DataType;
 
 use super::by_rows::group_of;
-use super::encoding::{Coded, Encoding, rounding_to};
-use super::packed::{Quantised, check_number, unpacked};
+use super::encoding::{EncodedOutput, Encoding, rounding_to};
+use super::packed::{QuantisedOutput, check_number, unpacked};
 use super::rounding::{self, limited};
 use crate::Refusal;
 use crate::build::Cx;
@@ -89,7 +89,7 @@ pub(crate) fn quantised(
     cx.check_types(&x, FLOATS)?;
     cx.check_types(&scale, FLOATS)?;
     let (x, out) = (with_rows(x), with_rows(out));
-    let target = Coded::new(cx, out, x.dims(), rounding)?;
+    let target = EncodedOutput::new(cx, out, x.dims(), rounding)?;
     let dims = x.dims().to_vec();
     let scale = along(cx, scale, &dims, axis)?;
     let offset = match offset {
@@ -225,12 +225,12 @@ pub(super) fn quantize(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 }
 
 /// `y = round(x * scale + offset)` with the scales of the group that a row belongs to.
-struct Grouped {
+struct GroupScaling {
     width: usize,
     limits: (f32, f32),
 }
 
-impl RowFunction for Grouped {
+impl RowFunction for GroupScaling {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, width, limits) = (rows.output(0), self.width, self.limits);
@@ -267,14 +267,14 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     if offset.is_some_and(|offset| offset.elements() != 1) {
         return Err(cx.invalid("offsetOptional must have one element"));
     }
-    let target = Quantised::new(cx, out, x.dims())?;
+    let target = QuantisedOutput::new(cx, out, x.dims())?;
     let scale = cx.cast(scale, DataType::Float32)?;
     let scale = cx.reshaped(scale, &[experts * width])?;
     let offset = match offset {
         Some(offset) => Some(cx.reshaped(offset, &[1])?),
         None => None,
     };
-    let function = Grouped {
+    let function = GroupScaling {
         width,
         limits: target.limits,
     };

@@ -5,7 +5,7 @@ use jumar_ops::view::RowMut;
 use jumar_ops::{Call, Kernel, OpError};
 use jumar_types::dtype::DataType;
 
-use super::packed::{Quantised, unpacked};
+use super::packed::{QuantisedOutput, unpacked};
 use super::rounding::limited;
 use crate::Refusal;
 use crate::build::Cx;
@@ -93,31 +93,31 @@ pub(crate) fn quotient(value: f32, scale: f32) -> f32 {
 
 /// An output of any quantised type, and the tensor in which its numbers are computed.
 #[derive(Clone, Copy)]
-pub(crate) struct Coded {
-    target: Quantised,
+pub(crate) struct EncodedOutput {
+    target: QuantisedOutput,
     pub encoding: Encoding,
 }
 
-impl Coded {
+impl EncodedOutput {
     /// Chooses the tensor in which an output of the shape `dims` is computed.
     pub fn new(
         cx: &mut Cx<'_>,
         out: View,
         dims: &[usize],
         rounding: Rounding,
-    ) -> Result<Coded, Refusal> {
+    ) -> Result<EncodedOutput, Refusal> {
         let (target, encoding) = match Minifloat::of(out.dtype()) {
             Some(format) => (
-                Quantised::codes(cx, out, dims, format.largest())?,
+                QuantisedOutput::codes(cx, out, dims, format.largest())?,
                 Encoding::Float { format, rounding },
             ),
             None => {
-                let target = Quantised::new(cx, out, dims)?;
+                let target = QuantisedOutput::new(cx, out, dims)?;
                 let limits = target.limits;
                 (target, Encoding::Integer { limits, rounding })
             }
         };
-        Ok(Coded { target, encoding })
+        Ok(EncodedOutput { target, encoding })
     }
 
     /// Returns the tensor that takes the numbers of [`Encoding::apply`].

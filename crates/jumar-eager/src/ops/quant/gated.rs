@@ -2,13 +2,13 @@
 
 use jumar_types::dtype::DataType;
 
-use super::packed::{Quantised, check_number};
+use super::packed::{QuantisedOutput, check_number};
 use super::rounding::{by_largest, limited};
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::gates::{self, Gate, Halves};
 use crate::ops::groups::{Sizes, group_of};
-use crate::ops::operands::{self, FLOATS, Merged};
+use crate::ops::operands::{self, FLOATS, MergedOutput};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
@@ -228,9 +228,9 @@ fn plan(cx: &mut Cx<'_>, gate: Gate, halves: Halves) -> Result<(), Refusal> {
     };
     let mut dims = x.dims().to_vec();
     dims[x.rank() - 1] = half;
-    let quantised = Quantised::new(cx, out, &dims)?;
+    let quantised = QuantisedOutput::new(cx, out, &dims)?;
     cx.check_dtype(&scale_out, DataType::Float32)?;
-    let scale_out = Merged::new(cx, scale_out, &scale_dims)?;
+    let scale_out = MergedOutput::new(cx, scale_out, &scale_dims)?;
     let function = GatedQuant {
         width,
         gate,
@@ -315,9 +315,9 @@ fn swiglu(cx: &mut Cx<'_>, sizes: Sizes) -> Result<(), Refusal> {
     scale_dims[x.rank() - 1] = 1;
     let mut dims = x.dims().to_vec();
     dims[x.rank() - 1] = half;
-    let quantised = Quantised::new(cx, out, &dims)?;
+    let quantised = QuantisedOutput::new(cx, out, &dims)?;
     cx.check_dtype(&scale_out, DataType::Float32)?;
-    let scale_out = Merged::new(cx, scale_out, &scale_dims)?;
+    let scale_out = MergedOutput::new(cx, scale_out, &scale_dims)?;
     let function = GatedQuant {
         width,
         gate: Gate::Plain,

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::encoding::{BYTES, Coded, Encoding, quotient, rounding_to};
+use super::encoding::{BYTES, EncodedOutput, Encoding, quotient, rounding_to};
 use super::packed::check_number;
 use crate::build::Cx;
 use crate::ops::groups::{self, Sizes, group_of};
@@ -13,14 +13,14 @@ use crate::{Refusal, Scalar};
 
 /// `y = round(x * scale)` or `round(x / scale)`, with the scale of the group that a row belongs to, and the largest magnitude of
 /// each row, if it is wanted.
-pub(super) struct Scaled {
+pub(super) struct MaximumScaling {
     /// Rows of each entry of the dimension that groups divide.
     pub rows: usize,
     pub divides: bool,
     pub encoding: Encoding,
 }
 
-impl RowFunction for Scaled {
+impl RowFunction for MaximumScaling {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (x, out, encoding) = (rows.input(0), rows.output(0), self.encoding);
@@ -100,7 +100,7 @@ fn plan(cx: &mut Cx<'_>, least_rank: usize, ends: Option<View>) -> Result<(), Re
         return Err(cx.invalid("roundMode is empty; it must name a mode"));
     }
     let rounding = rounding_to(cx, "roundMode", out.dtype())?;
-    let coded = Coded::new(cx, out, x.dims(), rounding)?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), rounding)?;
     if x.is_empty() {
         return cx.fill(Scalar::of_i64(0), amax);
     }
@@ -112,7 +112,7 @@ fn plan(cx: &mut Cx<'_>, least_rank: usize, ends: Option<View>) -> Result<(), Re
         _ => count / dims[0],
     };
     let found = cx.temporary(DataType::Float32, &dims)?;
-    let function = Scaled {
+    let function = MaximumScaling {
         rows: each,
         divides: false,
         encoding: coded.encoding,

@@ -17,8 +17,8 @@ use super::Table;
 
 pub(crate) use by_rows::symmetric;
 pub(crate) use by_scales::{Factor, quantised};
-pub(crate) use encoding::{Coded, Encoding, decoded, rounding_to, usual_rounding};
-pub(crate) use packed::{Quantised, check_number, unpacked};
+pub(crate) use encoding::{EncodedOutput, Encoding, decoded, rounding_to, usual_rounding};
+pub(crate) use packed::{QuantisedOutput, check_number, unpacked};
 pub(crate) use parameters::decoded_scales;
 pub(crate) use rounding::{by_largest, by_scales, limited};
 

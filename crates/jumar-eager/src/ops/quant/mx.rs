@@ -4,12 +4,12 @@ use jumar_ops::minifloat::{Minifloat, Rounding, inverse_scale, scale_above, scal
 use jumar_ops::view::{BF16, F16, Row, RowMut};
 use jumar_types::dtype::DataType;
 
-use super::encoding::{BLOCK_TYPES, Coded, Encoding, decoded, quotient, rounding_to};
+use super::encoding::{BLOCK_TYPES, EncodedOutput, Encoding, decoded, quotient, rounding_to};
 use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::groups::{self, Sizes};
-use crate::ops::operands::{FLOATS, Merged};
+use crate::ops::operands::{FLOATS, MergedOutput};
 use crate::rows::{RowFunction, Rows, largest_magnitude};
 use crate::view::View;
 
@@ -218,7 +218,7 @@ pub(crate) fn quantise(
     (out, scale): (View, View),
 ) -> Result<(), Refusal> {
     let (rank, Shape { axis, block, ends }) = (x.rank(), shape);
-    let coded = Coded::new(cx, out, x.dims(), rounding)?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), rounding)?;
     cx.check_dtype(&scale, DataType::Float8E8M0)?;
     let pairs = match ends {
         Some(ends) => x.dims()[axis] / (2 * block) + ends.elements(),
@@ -239,7 +239,7 @@ pub(crate) fn quantise(
     let scale = scale.reinterpret(DataType::UInt8).permute(&order);
     let mut flat = x.dims().to_vec();
     flat[rank - 1] = 2 * pairs;
-    let scales = Merged::new(cx, scale, &flat)?;
+    let scales = MergedOutput::new(cx, scale, &flat)?;
     let function = Blocks {
         block,
         rule,
@@ -576,10 +576,10 @@ pub(super) fn two_levels(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         }
         None => None,
     };
-    let coded = Coded::new(cx, out, x.dims(), rounding)?;
+    let coded = EncodedOutput::new(cx, out, x.dims(), rounding)?;
     cx.check_dims(&outer, &outer_dims)?;
     cx.check_dims(&scale, &scale_dims)?;
-    let scales = Merged::new(cx, scale.reinterpret(DataType::UInt8), &flat)?;
+    let scales = MergedOutput::new(cx, scale.reinterpret(DataType::UInt8), &flat)?;
     let rule = rule(cx, out.dtype(), &Choice::plain("scaleAlg", 0))?;
     let function = TwoLevels {
         outer: OUTER,

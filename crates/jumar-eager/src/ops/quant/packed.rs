@@ -96,7 +96,7 @@ pub(crate) fn unpacked(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
 
 /// An integer output of a quantisation, and the int8 tensor that the result is computed in.
 #[derive(Clone, Copy)]
-pub(crate) struct Quantised {
+pub(crate) struct QuantisedOutput {
     out: View,
     /// The tensor that a kernel writes, of the shape of the values.
     pub rows: View,
@@ -104,14 +104,14 @@ pub(crate) struct Quantised {
     pub limits: (f32, f32),
 }
 
-impl Quantised {
+impl QuantisedOutput {
     /// Chooses the tensor in which a quantised output of the shape `dims` is computed. An int32 output holds eight int4.
-    pub fn new(cx: &mut Cx<'_>, out: View, dims: &[usize]) -> Result<Quantised, Refusal> {
+    pub fn new(cx: &mut Cx<'_>, out: View, dims: &[usize]) -> Result<QuantisedOutput, Refusal> {
         let mut own = dims.to_vec();
         match out.dtype() {
             DataType::Int8 => {
                 cx.check_dims(&out, dims)?;
-                return Ok(Quantised {
+                return Ok(QuantisedOutput {
                     out,
                     rows: out,
                     limits: (-128.0, 127.0),
@@ -138,7 +138,7 @@ impl Quantised {
         cx.check_dims(&out, &own)?;
         bytes(cx, &out)?;
         let rows = cx.temporary(DataType::Int8, dims)?;
-        Ok(Quantised {
+        Ok(QuantisedOutput {
             out,
             rows,
             limits: (-8.0, 7.0),
@@ -154,12 +154,12 @@ impl Quantised {
         out: View,
         dims: &[usize],
         largest: f32,
-    ) -> Result<Quantised, Refusal> {
+    ) -> Result<QuantisedOutput, Refusal> {
         cx.check_dims(&out, dims)?;
         let limits = (-largest, largest);
         if out.dtype().bits() == 8 {
             let out = out.reinterpret(DataType::UInt8);
-            return Ok(Quantised {
+            return Ok(QuantisedOutput {
                 out,
                 rows: out,
                 limits,
@@ -174,7 +174,7 @@ impl Quantised {
         }
         bytes(cx, &out)?;
         let rows = cx.temporary(DataType::Int8, dims)?;
-        Ok(Quantised { out, rows, limits })
+        Ok(QuantisedOutput { out, rows, limits })
     }
 
     /// Packs the result where the output needs it.

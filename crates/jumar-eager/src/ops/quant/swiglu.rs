@@ -5,15 +5,15 @@ use jumar_ops::minifloat::{Rounding, decode_scale, scale_above};
 use jumar_ops::view::Row;
 use jumar_types::dtype::DataType;
 
-use super::encoding::{Coded, Encoding, rounding_to};
-use super::maximum::{Largest, RowLargest, Scaled};
+use super::encoding::{EncodedOutput, Encoding, rounding_to};
+use super::maximum::{Largest, MaximumScaling, RowLargest};
 use super::mx::{self, BLOCK, Choice, ScaleRule, Shape};
 use super::packed::check_number;
 use crate::Refusal;
 use crate::build::Cx;
 use crate::ops::gates::{Gate, at_most, within};
 use crate::ops::groups::{self, Sizes};
-use crate::ops::operands::{FLOATS, Merged, check_elements};
+use crate::ops::operands::{FLOATS, MergedOutput, check_elements};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 
@@ -294,7 +294,7 @@ fn row_weights(cx: &mut Cx<'_>, param: &str, dims: &[usize]) -> Result<Option<Vi
 }
 
 /// Blocks of a row with a float32 scale each. Elements that are not finite do not count, and keep their values.
-struct Blocked {
+struct BlockScaling {
     size: usize,
     largest: f32,
     rounds: bool,
@@ -304,7 +304,7 @@ struct Blocked {
 /// The least magnitude that counts as the largest of a block.
 const LEAST: f32 = 1e-4;
 
-impl RowFunction for Blocked {
+impl RowFunction for BlockScaling {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (x, out, scales, encoding) =
@@ -401,7 +401,9 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let outputs = [Some(activated), origin];
     cx.rows_with(Activate { gate }, &[ends], &inputs, &outputs)?;
     if mode == 1 {
-        let largest = Coded::new(cx, out, &dims, Rounding::Even)?.limits().1;
+        let largest = EncodedOutput::new(cx, out, &dims, Rounding::Even)?
+            .limits()
+            .1;
         let rule = ScaleRule::Above {
             limit: largest,
             least: LEAST,
@@ -415,11 +417,11 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return mx::quantise(cx, activated, shape, (rule, Rounding::Even), (out, scale));
     }
     if mode == 0 {
-        let coded = Coded::new(cx, out, &dims, Rounding::Even)?;
+        let coded = EncodedOutput::new(cx, out, &dims, Rounding::Even)?;
         cx.check_dtype(&scale, DataType::Float32)?;
         dims[rank - 1] = dims[rank - 1].div_ceil(128);
         cx.check_dims(&scale, &dims)?;
-        let function = Blocked {
+        let function = BlockScaling {
             size: 128,
             largest: coded.limits().1,
             rounds,
@@ -432,7 +434,7 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         )?;
         return coded.finish(cx);
     }
-    let coded = Coded::new(cx, out, &dims, Rounding::Away)?;
+    let coded = EncodedOutput::new(cx, out, &dims, Rounding::Away)?;
     let factors = match mode {
         // The scale is given, and its output has no meaning.
         2 => {
@@ -461,7 +463,7 @@ pub(super) fn group_quant(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             factors
         }
     };
-    let function = Scaled {
+    let function = MaximumScaling {
         rows: 1,
         divides: mode == 3,
         encoding: coded.encoding,
@@ -504,7 +506,7 @@ pub(super) fn group_quant_gradient(cx: &mut Cx<'_>) -> Result<(), Refusal> {
                 ));
             }
             cx.check_dtype(&to, DataType::Float32)?;
-            Some(Merged::new(cx, to, &dims)?)
+            Some(MergedOutput::new(cx, to, &dims)?)
         }
         _ => None,
     };

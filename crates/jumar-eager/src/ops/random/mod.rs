@@ -8,7 +8,7 @@ use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::operands::Merged;
+use super::operands::MergedOutput;
 use crate::Refusal;
 use crate::build::{Cx, Operand};
 use crate::element::F;
@@ -177,7 +177,7 @@ fn exponential(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         let values = cx.reshaped(values, out.dims())?;
         return cx.copy(values, out);
     }
-    let target = Merged::new(cx, out, &[out.elements()])?;
+    let target = MergedOutput::new(cx, out, &[out.elements()])?;
     if target.rows.base != out.base {
         let all = cx.reshaped(out, &[out.elements()])?;
         cx.copy(all, target.rows)?;

@@ -7,7 +7,7 @@ use jumar_types::dtype::DataType;
 use super::kernels::ColumnNumbers;
 use crate::Refusal;
 use crate::build::Cx;
-use crate::ops::operands::{FLOATS, Merged};
+use crate::ops::operands::{FLOATS, MergedOutput};
 use crate::rows::{RowFunction, Rows, sum};
 use crate::view::View;
 
@@ -257,7 +257,7 @@ pub(super) fn softmax(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     let rows = numbers.elements() / parts.k;
-    let merged = Merged::new(cx, numbers, &[rows, parts.k])?;
+    let merged = MergedOutput::new(cx, numbers, &[rows, parts.k])?;
     cx.kernel(Box::new(ColumnNumbers), &[], &[merged.rows], false)?;
     merged.finish(cx)
 }

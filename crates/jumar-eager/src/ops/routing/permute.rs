@@ -5,8 +5,8 @@ use jumar_types::dtype::DataType;
 use super::super::index;
 use super::kernels::{CountUpTo, Route, RouteByMap, RunningSum, Space};
 use crate::build::Cx;
-use crate::ops::operands::{FLOATS, Merged};
-use crate::ops::quant::{Quantised, by_largest, limited};
+use crate::ops::operands::{FLOATS, MergedOutput};
+use crate::ops::quant::{QuantisedOutput, by_largest, limited};
 use crate::rows::{RowFunction, Rows};
 use crate::view::View;
 use crate::{Refusal, Scalar};
@@ -76,7 +76,7 @@ pub(crate) fn int64(cx: &mut Cx<'_>, view: View) -> Result<View, Refusal> {
 }
 
 /// What an ordering computes, as dense int64.
-struct Routed {
+struct RoutingOrder {
     /// The row of the result for each assignment.
     inverse: View,
     /// The assignment of each row of the result.
@@ -92,13 +92,13 @@ fn route(
     numbers: Option<View>,
     (experts, lenient): ((i64, i64), bool),
     (space, rows): (Space, usize),
-) -> Result<Routed, Refusal> {
+) -> Result<RoutingOrder, Refusal> {
     let count = assignments.count();
     let width = usize::try_from(experts.1 - experts.0)
         .unwrap_or(0)
         .min(1 << 24);
     let temporary = |cx: &mut Cx<'_>, len: usize| cx.temporary(DataType::Int64, &[len]);
-    let routed = Routed {
+    let routed = RoutingOrder {
         inverse: temporary(cx, count)?,
         order: temporary(cx, rows)?,
         tokens: temporary(cx, rows)?,
@@ -212,10 +212,10 @@ pub(super) fn init(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 }
 
 /// The rows of an ordering that may leave out tokens or fill up with zeros.
-struct Ordered {
+struct OrderedRows {
     x: View,
     out: View,
-    routed: Routed,
+    routed: RoutingOrder,
     /// The rows of the result.
     rows: usize,
     /// Whether experts are counted, and their ends written.
@@ -227,7 +227,7 @@ struct Ordered {
 }
 
 /// Orders tokens as the second form of the operator does. The names of its parameters end in `suffix`. `None`: there are no tokens.
-fn order(cx: &mut Cx<'_>, suffix: &str) -> Result<Option<Ordered>, Refusal> {
+fn order(cx: &mut Cx<'_>, suffix: &str) -> Result<Option<OrderedRows>, Refusal> {
     let name = |param: &str| format!("{param}{suffix}");
     let assignments = Assignments::new(cx, "x", "expertIdx", FLOATS)?;
     let out = cx.out("expandedXOut")?;
@@ -297,7 +297,7 @@ fn order(cx: &mut Cx<'_>, suffix: &str) -> Result<Option<Ordered>, Refusal> {
         (_, true, true) => Some(false),
         _ => None,
     };
-    Ok(Some(Ordered {
+    Ok(Some(OrderedRows {
         x,
         out,
         routed: route(cx, &assignments, None, (bounds, false), (space, rows))?,
@@ -309,7 +309,7 @@ fn order(cx: &mut Cx<'_>, suffix: &str) -> Result<Option<Ordered>, Refusal> {
     }))
 }
 
-impl Ordered {
+impl OrderedRows {
     /// Writes where each assignment went, and how many each expert has.
     fn finish(&self, cx: &mut Cx<'_>) -> Result<(), Refusal> {
         let inverse = cx.out("expandedRowIdxOut")?;
@@ -335,7 +335,7 @@ pub(super) fn init_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
 
 /// Quantises the rows of an ordering, and writes zeros where there is no token. Inputs: the rows, the scales, and the offset of given
 /// scales. Integers: the number of the token of each row (or -1), and its expert where experts have scales of their own.
-struct Expanded {
+struct RowExpansion {
     /// Whether the largest magnitude of a row is its scale, which is written.
     dynamic: bool,
     limits: (f32, f32),
@@ -343,7 +343,7 @@ struct Expanded {
     capacity: Option<usize>,
 }
 
-impl RowFunction for Expanded {
+impl RowFunction for RowExpansion {
     #[inline(always)]
     fn run<const FUSED: bool>(&self, rows: &Rows<'_>) {
         let (out, x) = (rows.output(0), rows.input(0));
@@ -456,17 +456,17 @@ pub(super) fn init_quant_v2(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     index::rows_at(cx, ordered.x, ordered.routed.tokens, gathered)?;
     let gathered = cx.reshaped(gathered, &dims)?;
     let tokens = cx.reshaped(ordered.routed.tokens, &column(1))?;
-    let target = Quantised::new(cx, ordered.out, &dims)?;
+    let target = QuantisedOutput::new(cx, ordered.out, &dims)?;
     let scales = match dynamic {
         true => {
             let to = cx.out("dynamicQuantScaleOutOptional")?;
             cx.check_dtype(&to, DataType::Float32)?;
             cx.check_dims(&to, &[rows])?;
-            Some(Merged::new(cx, to, &column(1))?)
+            Some(MergedOutput::new(cx, to, &column(1))?)
         }
         false => None,
     };
-    let function = Expanded {
+    let function = RowExpansion {
         dynamic,
         limits: target.limits,
         capacity: ordered.capacity,
@@ -583,7 +583,7 @@ pub(super) fn init_v3(cx: &mut Cx<'_>) -> Result<(), Refusal> {
             cx.check_types(&x, FLOATS)?;
             let rows_of_x = cx.temporary(x.dtype(), out.dims())?;
             index::rows_at(cx, x, tokens, rows_of_x)?;
-            let target = Quantised::new(cx, out, &[rows, width])?;
+            let target = QuantisedOutput::new(cx, out, &[rows, width])?;
             let scale = cx.out("expandedScaleOut")?;
             cx.check_dtype(&scale, DataType::Float32)?;
             cx.check_dims(&scale, &[rows])?;

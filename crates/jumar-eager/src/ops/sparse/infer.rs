@@ -3,7 +3,7 @@
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
-use super::kernels::{Attend, Choose, Chosen, Importance, Masked, Sequence, Shape};
+use super::kernels::{Attend, Choose, Chosen, Importance, MaskRule, Sequence, Shape};
 use super::{positive, windows};
 use crate::Refusal;
 use crate::build::Cx;
@@ -232,7 +232,7 @@ fn operands(cx: &mut Cx<'_>, layouts: &[&str], lens: &str) -> Result<Operands, R
         width,
         value_width,
         scale: cx.float("scaleValue")?,
-        masked: Masked::None,
+        masked: MaskRule::None,
     };
     let pages = PageRows {
         operator: cx.name(),

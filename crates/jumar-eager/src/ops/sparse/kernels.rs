@@ -14,7 +14,7 @@ pub(super) struct Sequence {
 
 /// Which keys a mask takes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Masked {
+pub(super) enum MaskRule {
     None,
     /// Those behind the query.
     Later,
@@ -33,7 +33,7 @@ pub(super) struct Shape {
     pub width: usize,
     pub value_width: usize,
     pub scale: f64,
-    pub masked: Masked,
+    pub masked: MaskRule,
 }
 
 /// The blocks of keys that each query attends to.
@@ -54,8 +54,8 @@ impl Shape {
 
     fn is_masked(&self, mask: Option<Row<'_, u8>>, query: usize, key: usize) -> bool {
         match (self.masked, mask) {
-            (Masked::Later, _) => key > query,
-            (Masked::Given(columns), Some(mask)) => mask.get(query * columns + key) != 0,
+            (MaskRule::Later, _) => key > query,
+            (MaskRule::Given(columns), Some(mask)) => mask.get(query * columns + key) != 0,
             _ => false,
         }
     }
@@ -135,7 +135,7 @@ impl Body for Attend {
             None => None,
         };
         let mask = match shape.masked {
-            Masked::Given(_) => Some(call.input::<u8>(next)?.flat()),
+            MaskRule::Given(_) => Some(call.input::<u8>(next)?.flat()),
             _ => None,
         };
         let (largest, sums, out) = (
@@ -292,7 +292,7 @@ impl Body for Backward {
         };
         let indices = call.input::<i64>(7)?.flat();
         let mask = match shape.masked {
-            Masked::Given(_) => Some(call.input::<u8>(8)?.flat()),
+            MaskRule::Given(_) => Some(call.input::<u8>(8)?.flat()),
             _ => None,
         };
         let (to_query, to_key, to_value) = (

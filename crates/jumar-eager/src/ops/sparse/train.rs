@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::kernels::{Attend, Backward, Choose, Chosen, Importance, Masked, Sequence, Shape};
+use super::kernels::{Attend, Backward, Choose, Chosen, Importance, MaskRule, Sequence, Shape};
 use super::{positive, windows};
 use crate::Refusal;
 use crate::build::Cx;
@@ -110,7 +110,7 @@ fn operands(cx: &Cx<'_>, lens: [&str; 2]) -> Result<Operands, Refusal> {
             width,
             value_width,
             scale: cx.float("scaleValue")?,
-            masked: Masked::None,
+            masked: MaskRule::None,
         },
     })
 }
@@ -161,12 +161,16 @@ fn masking(
     if mode == causal {
         let given = cx.optional("attenMaskOptional")?.is_some();
         // Without a mask the mode has no effect.
-        of.shape.masked = if given { Masked::Later } else { Masked::None };
+        of.shape.masked = if given {
+            MaskRule::Later
+        } else {
+            MaskRule::None
+        };
         return Ok(None);
     }
     Ok(match mask(cx, "attenMaskOptional", wanted)? {
         Some((mask, columns)) => {
-            of.shape.masked = Masked::Given(columns);
+            of.shape.masked = MaskRule::Given(columns);
             Some(mask)
         }
         None => None,

@@ -2,7 +2,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::*;
-use crate::tests::{Op, Owned, alone, bytes_of, floats, graph, host_floats};
+use crate::tests::{Op, OwnedSession, alone, bytes_of, floats, graph, host_floats};
 use crate::wire::Reader;
 
 /// A job of a graph that does not exist, and what its callback was called with.
@@ -28,7 +28,7 @@ fn later(_: Arc<Session>) -> std::io::Result<()> {
 #[test]
 fn runs_are_performed_in_order_and_their_callbacks_get_the_outputs() {
     let _turn = alone();
-    let session = Owned::new();
+    let session = OwnedSession::new();
     let x = Op::data("x", 0, &[2], 0);
     let two = Op::constant("two", &[1], 0, &bytes_of(&[2.0]));
     let y = Op::new("Mul", "y").input("x1", x).input("x2", two);
@@ -60,7 +60,7 @@ fn runs_are_performed_in_order_and_their_callbacks_get_the_outputs() {
 #[test]
 fn a_closed_queue_refuses_a_run_and_calls_its_callback() {
     let _turn = alone();
-    let owned = Owned::new();
+    let owned = OwnedSession::new();
     let session = owned.inner();
     // Another thread has found the session, and deletes it only now.
     drop(owned);
@@ -73,7 +73,7 @@ fn a_closed_queue_refuses_a_run_and_calls_its_callback() {
 #[test]
 fn runs_that_wait_when_the_queue_closes_end_as_failed() {
     let _turn = alone();
-    let owned = Owned::new();
+    let owned = OwnedSession::new();
     let session = owned.inner();
     let (first, second) = (job(), job());
     append(&session, first.0, later).expect("queued");
@@ -90,7 +90,7 @@ fn runs_that_wait_when_the_queue_closes_end_as_failed() {
 #[test]
 fn runs_that_have_not_begun_are_counted_in_a_warning_at_the_end_of_the_engine() {
     let _turn = alone();
-    let owned = Owned::new();
+    let owned = OwnedSession::new();
     let session = owned.inner();
     let (first, second) = (job(), job());
     append(&session, first.0, later).expect("queued");
@@ -109,7 +109,7 @@ fn runs_that_have_not_begun_are_counted_in_a_warning_at_the_end_of_the_engine() 
 #[test]
 fn a_thread_that_cannot_be_started_fails_the_runs_and_is_tried_again() {
     let _turn = alone();
-    let session = Owned::new();
+    let session = OwnedSession::new();
     let inner = session.inner();
     let (behind, behind_called) = job();
     let (first, first_called) = job();
@@ -141,7 +141,7 @@ fn the_thread_leaves_however_the_close_falls_between_its_steps() {
     // A close that comes while the thread looks for work, or is about to wait, is not missed: every thread ends, and with it
     // its hold on the session.
     for _ in 0..200 {
-        let owned = Owned::new();
+        let owned = OwnedSession::new();
         let session = owned.inner();
         let (job, called) = job();
         append(&session, job, spawn).expect("queued");

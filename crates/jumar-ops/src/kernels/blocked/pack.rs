@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jumar_types::dtype::DataType;
 
 use super::UNITS;
-use crate::derived::{Derivation, GRAIN, Scaled};
+use crate::derived::{Derivation, GRAIN, ScaledConstant};
 use crate::simd::blocked::{LANES, PAIR, Planar, Sliding};
 use crate::simd::wide::{Work, wide};
 use crate::view::{Part, RowMut, View, turn};
@@ -177,7 +177,7 @@ impl Work for Lines<'_> {
                     };
                     if let Some(factors) = &self.factors {
                         for (value, &factor) in line.iter_mut().zip(factors) {
-                            *value = Scaled::product(*value, factor);
+                            *value = ScaledConstant::product(*value, factor);
                         }
                     }
                     let at = ((strip * taps + tap) * inner + channel) * blocks + block;

@@ -101,7 +101,7 @@ impl Convolution {
                 for index in start..start + len {
                     let (image, y) = (index / height, index % height);
                     let to = to.slice(index * line, line);
-                    wide(Filled(to, beside));
+                    wide(RowFill(to, beside));
                     let Some(y) = y.checked_sub(above).filter(|&y| y < rows) else {
                         continue;
                     };
@@ -121,7 +121,7 @@ impl Convolution {
                         };
                         if full {
                             let rows = std::array::from_fn(|more| row(channel + more));
-                            wide(Turned {
+                            wide(RowTransposition {
                                 rows,
                                 flip,
                                 to,
@@ -189,9 +189,9 @@ impl Convolution {
     }
 }
 
-struct Filled<'a>(RowMut<'a, u8>, u8);
+struct RowFill<'a>(RowMut<'a, u8>, u8);
 
-impl Work for Filled<'_> {
+impl Work for RowFill<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -208,7 +208,7 @@ impl Work for Filled<'_> {
 }
 
 /// Sixteen rows become columns.
-struct Turned<'a> {
+struct RowTransposition<'a> {
     rows: [Row<'a, u8>; LANES],
     flip: u8,
     to: RowMut<'a, u8>,
@@ -217,7 +217,7 @@ struct Turned<'a> {
     pixel: usize,
 }
 
-impl Work for Turned<'_> {
+impl Work for RowTransposition<'_> {
     type Output = ();
 
     #[inline(always)]

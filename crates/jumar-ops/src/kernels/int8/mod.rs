@@ -37,13 +37,13 @@ impl Parts {
 }
 
 /// Copies a row of bytes, each combined with `flip`. Returns their sum.
-struct Copied<'a> {
+struct FlippedCopy<'a> {
     from: Row<'a, u8>,
     to: RowMut<'a, u8>,
     flip: u8,
 }
 
-impl Work for Copied<'_> {
+impl Work for FlippedCopy<'_> {
     type Output = i32;
 
     #[inline(always)]
@@ -137,7 +137,7 @@ impl Work for PackedBytes<'_> {
 
 /// What brings sums to the scale of the result.
 #[derive(Clone, Copy)]
-pub(crate) struct Scaled {
+pub(crate) struct SumScale {
     /// The inputs with the scales of both sides and of the result, and with what stands for zero in it.
     pub scales: [usize; 3],
     pub zero: usize,
@@ -157,7 +157,7 @@ pub(crate) struct Product {
     pub zeros: [usize; 2],
     /// Which operands have a sign.
     pub signed: [bool; 2],
-    pub scaled: Option<Scaled>,
+    pub scaled: Option<SumScale>,
 }
 
 /// Where everything lies in the scratch memory of a product.
@@ -217,7 +217,7 @@ impl Product {
         workers.ranges(rows, GRAIN.div_ceil(depth.max(1)), |start, len| {
             for row in start..start + len {
                 let to = to.slice(row * depth, depth);
-                let copied = Copied {
+                let copied = FlippedCopy {
                     from: from.slice(row * k, k),
                     to: to.slice(0, k),
                     flip,

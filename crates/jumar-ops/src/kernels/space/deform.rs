@@ -6,7 +6,7 @@ use crate::kernels::generic::{Algorithm, Io, Product, Working};
 use crate::view::Row;
 
 /// Inputs: image, filter, offsets, bias, mask.
-pub(crate) struct Deformed {
+pub(crate) struct DeformableSpace {
     pub batch: usize,
     pub groups: usize,
     pub depth: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Deformed {
     pub space: Space,
 }
 
-impl Deformed {
+impl DeformableSpace {
     fn columns(&self) -> usize {
         let k = (self.depth * self.space.taps()).max(1);
         ((1 << 19) / k)
@@ -76,7 +76,7 @@ fn between<W: Working>(channel: Row<'_, W>, size: [usize; 2], y: W, x: W) -> W {
     sum
 }
 
-impl Algorithm for Deformed {
+impl Algorithm for DeformableSpace {
     fn scratch(&self) -> usize {
         let columns = self.columns();
         self.depth * self.space.taps() * columns + self.product(columns).panels()

@@ -9,7 +9,7 @@ use crate::view::{Row, RowMut};
 use crate::{Kernel, OpError, PrepareCx};
 
 /// What the space describes is the convolution that leads back: its image is this output, and its output this image.
-pub(crate) struct Transposed {
+pub(crate) struct TransposedSpace {
     pub batch: usize,
     pub groups: usize,
     /// Input channels of one group.
@@ -19,7 +19,7 @@ pub(crate) struct Transposed {
     pub space: Space,
 }
 
-impl Transposed {
+impl TransposedSpace {
     /// Returns the kernel that goes through the convolutions of images in blocks, where that pays off.
     pub(crate) fn in_blocks(&self, cx: &PrepareCx<'_>) -> Result<Option<Box<dyn Kernel>>, OpError> {
         let &[rows, columns] = &self.space.axes[..] else {
@@ -94,7 +94,7 @@ pub(crate) fn spread<W: Working>(
     }
 }
 
-impl Algorithm for Transposed {
+impl Algorithm for TransposedSpace {
     fn scratch(&self) -> usize {
         let (rows, columns) = (self.outputs * self.space.taps(), self.columns());
         rows * self.depth + rows * columns + self.product(columns).panels()

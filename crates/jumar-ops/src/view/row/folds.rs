@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use super::{Aligned, Element, Row, different};
+use super::{Element, LineAlignment, Row, different};
 
 /// Writes accumulators to memory and reads them from there.
 #[inline(always)]
 fn in_memory<A>(lanes: A) -> A {
-    black_box(Aligned(lanes)).0
+    black_box(LineAlignment(lanes)).0
 }
 
 /// Joins accumulators, of which there are a power of two, in halves. They are read from memory: what joins them would otherwise decide
@@ -53,7 +53,7 @@ impl<T: Element> Row<'_, T> {
         join: impl Fn(A, A) -> A,
     ) -> A {
         const LANES: usize = 16;
-        let mut lanes = Aligned([start; LANES]);
+        let mut lanes = LineAlignment([start; LANES]);
         let grouped = if T::GROUPED && self.is_dense() {
             self.len / LANES * LANES
         } else {
@@ -138,7 +138,7 @@ impl<T: Element> Row<'_, T> {
             }
         }
         const LANES: usize = 16;
-        let mut lanes = Aligned([[start; LANES]; N]);
+        let mut lanes = LineAlignment([[start; LANES]; N]);
         let dense = other.is_dense() && rows.iter().all(Row::is_dense);
         let grouped = if T::GROUPED && U::GROUPED && dense {
             other.len / LANES * LANES

@@ -133,7 +133,7 @@ enum RowKind {
 }
 
 /// The results of a formula in float64.
-struct Wanted {
+struct ExpectedResults {
     out: Vec<f64>,
     log_sum: Vec<f64>,
     kinds: Vec<RowKind>,
@@ -160,11 +160,11 @@ impl Problem {
         f64::from(addend.row(at(batch, 0), at(head, 1), at(row, 2))[column])
     }
 
-    fn solve(&self, gradient: Option<&Heads>) -> Wanted {
+    fn solve(&self, gradient: Option<&Heads>) -> ExpectedResults {
         let [batch, heads, rows, width] = self.query.dims;
         let [_, key_heads, columns, _] = self.key.dims;
         let value_width = self.value.dims[3];
-        let mut wanted = Wanted {
+        let mut wanted = ExpectedResults {
             out: vec![0.0; batch * heads * rows * value_width],
             log_sum: vec![f64::INFINITY; batch * heads * rows],
             kinds: vec![RowKind::Unchecked; batch * heads * rows],
