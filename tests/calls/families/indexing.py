@@ -386,7 +386,12 @@ def put(call):
 def unique(call, form):
     dtype = call.choose(("int64", "int32", "float32", "uint8", "int8", "bool", "float16"))
     shape = call.shape(1, 4, 1000, empty=False) if form != "rows" else call.shape(2, 3, 300, empty=False)
-    x = wide(call.tensor("self", dtype, shape, "integer", False))
+    x = call.some(dtype, shape, "integer", False)
+    if dtype in WIDE and call.chance(30):
+        x = np.array(x)
+        x.reshape(-1)[:: call.choose((2, 3, 7))] = np.nan
+        call.features.add("infinities, NaN, subnormals")
+    x = wide(call.tensor("self", dtype, values=x, repeat=True))
     size = x.size
     if form == "consecutive":
         inverse, counts = call.set("returnInverse", call.chance(60)), call.set("returnCounts", call.chance(60))
@@ -399,7 +404,13 @@ def unique(call, form):
         call.set("sorted", True)
         inverse = call.set("returnInverse", call.chance(60))
         counts = call.set("returnCounts", call.chance(60)) if form == "counts" else False
-        values, back, times = np.unique(x, return_inverse=True, return_counts=True)
+        # As in PyTorch, each NaN is an element of its own. `np.unique` leaves open which of them comes first.
+        order = np.argsort(x.reshape(-1), kind="stable")
+        ascending = x.reshape(-1)[order]
+        starts = np.concatenate([[True], ascending[1:] != ascending[:-1]])
+        values, times = ascending[starts], np.diff(np.concatenate([np.flatnonzero(starts), [size]]))
+        back = np.empty(size, np.int64)
+        back[order] = np.cumsum(starts) - 1
         back = back.reshape(shape)
     open_end(call, "valueOut", dtype, values, (size,))
     call.out("inverseOut", "int64", back if inverse else None, bits, shape=shape, plain=True)
