@@ -91,7 +91,7 @@ def test_the_python_module_needs_no_python_library_and_no_numpy():
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the levels AVX2 and AVX-512 are those of x86-64")
-@pytest.mark.skipif(os.environ.get("JUMAR_TEST_PROFILE") == "dev", reason="needs an optimized library, which ci --release tests")
+@pytest.mark.skipif(os.environ.get("JUMAR_TEST_PROFILE") == "dev", reason="needs an optimized library, which ci without --quick tests")
 def test_loops_for_a_level_of_instructions_call_no_closure_through_another_function():
     """A function of the standard library, or a loop over rows that is not inlined, is compiled without the level's instructions, and the
     closure that it calls with it: several times slower."""

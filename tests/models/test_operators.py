@@ -241,7 +241,6 @@ def test_what_is_not_supported_is_named(tmp_path):
             runner.jumar(runner.save(model, tmp_path), [x(2, 3)], tmp_path)
 
     refused(single("RandomNormalLike", [x(2, 3)], set(), {}, 13), r"RandomNormalLike \(node the_node\)")
-    refused(single("SequenceConstruct", [x(2, 3)], set(), {}, 13), r"SequenceConstruct \(node the_node\)")
     refused(single("Relu", [x(2, 3)], set(), {}, 99), "operator set 99")
     # An operator that is known, in a form that is not: a draw that a seed does not fix.
     dropout = single("Dropout", [x(2, 3), np.float32(0.5), np.array(True)], {1, 2}, {}, 13)

@@ -20,6 +20,8 @@ NAMES = sorted(
     + ["digits/sync.c", "digits/streams.c", "digits/digits.py", "custom_operator/main.c", "custom_net/main.cpp"]
 )
 RUN = [name for name in NAMES if name not in DATA["left_out"]]
+#: A kernel that an earlier release compiled.
+OLD_KERNEL = '__attribute__((used)) static const char compiled_by[] = "jumar-triton-kernel:0.0.0/0";\nvoid kernel(void) {}\n'
 LINK = ["-g", "-L", LIB64, "-lascendcl", "-lpthread", "-ldl"]
 
 
@@ -50,6 +52,9 @@ def results(model, open_model, tmp_path_factory):
     variables = {"c/models_together.c": {"JUMAR_WORKERS": 2}, "c/chaos.c": {"JUMAR_CHAOS_SECONDS": 1}}
     kernels = compile_c(ROOT / "tests/behaviour/kernels.c", top / "kernels.so", "-shared", "-fPIC")
     arguments["kernels/launches.c"] = [kernels]
+    old = top / "old.c"
+    old.write_text(OLD_KERNEL)
+    arguments["kernels/registered.c"] = [kernels, compile_c(old, top / "old.so", "-shared", "-fPIC")]
     own = compile_c(ROOT / "examples/custom_operator/axpy.cc", top / "axpy.so", "-shared", "-fPIC", compiler="c++", standard="c++17")
     arguments["custom_operator/main.c"] = [own]
     arguments["custom_net/main.cpp"] = [ROOT / "examples/custom_net/reference.txt"]

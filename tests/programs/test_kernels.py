@@ -8,6 +8,7 @@ import struct
 
 import pytest
 from install import LIB64, PREFIX, ROOT, compile_c, environment, run
+from test_checked import OLD_KERNEL
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLE = ROOT / "examples/custom_operator"
@@ -48,7 +49,7 @@ def test_launches(workers, binary, tmp_path):
 
 def test_kernels_that_a_launcher_registers(binary, tmp_path):
     old = tmp_path / "old.c"
-    old.write_text('__attribute__((used)) static const char compiled_by[] = "jumar-triton-kernel:0.0.0/0";\nvoid kernel(void) {}\n')
+    old.write_text(OLD_KERNEL)
     old = compile_c(old, tmp_path / "old.so", "-shared", "-fPIC")
     program = compile_c(HERE / "kernels/registered.c", tmp_path / "registered", *link("-lpthread"))
     assert run(program, binary, old).stdout == "ok\n"

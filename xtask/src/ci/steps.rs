@@ -51,7 +51,7 @@ pub(super) const ALL: &[Step] = &[
         what: "the libraries, the commands, and the install tree",
         part: None,
         needs: &[],
-        uses: Uses::DebugBuilds,
+        uses: Uses::Nothing,
         run: dist,
     },
     Step {

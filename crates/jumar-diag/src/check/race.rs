@@ -119,6 +119,14 @@ fn cause(mut sentence: &str) -> &str {
     sentence
 }
 
+/// How calls begin that launch a kernel of the program. Of what its pointers point to, it may read and write any part.
+const KERNEL_LAUNCHES: [&str; 4] = [
+    "aclrtLaunch",
+    "rtKernelLaunch",
+    "rtLaunch",
+    "rtVectorCoreKernelLaunch",
+];
+
 /// How the names of calls begin that queue a single operator, or an operation of several ranks.
 const OPERATORS: &[&str] = &["aclnn", "aclop", "aclblas", "Hccl"];
 
@@ -265,7 +273,9 @@ impl Races {
                 reads,
                 writes,
             } if checks_accesses => {
-                let kernel = admission.call.starts_with("aclrtLaunch");
+                let kernel = KERNEL_LAUNCHES
+                    .iter()
+                    .any(|prefix| admission.call.starts_with(prefix));
                 self.ranks_meet |= admission.call.starts_with("Hccl");
                 // An operator is a task like a copy; models and kernels have findings of their own.
                 let is_operator = OPERATORS

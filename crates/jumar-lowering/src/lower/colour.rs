@@ -26,6 +26,11 @@ fn changed(
 ) -> Result<Vec<ValueId>, OpError> {
     let images = op.input("images")?;
     let (dtype, dims) = (cx.ty(images).dtype, cx.dims(images)?);
+    if !matches!(dtype, DataType::Float32 | DataType::Float16) {
+        return Err(invalid(format!(
+            "its input images has the type {dtype}; float32 or float16 is required, as colours of integers are scaled by the program"
+        )));
+    }
     let axis = match op.text("data_format")? {
         "HWC" => dims.len().checked_sub(1),
         "CHW" => dims.len().checked_sub(3),

@@ -275,7 +275,7 @@ def by_pixel(function):
 turned_hue, more_saturated = by_pixel(lambda h, s, v, number: ((h + number) % 1, s, v)), by_pixel(lambda h, s, v, number: (h, min(max(s * number, 0), 1), v))
 for op, name, function, numbers in [("AdjustHue", "delta", turned_hue, [0.2, -0.7]), ("AdjustSaturation", "scale", more_saturated, [0.5, 3.0, 0.0])]:
     for number in numbers:
-        case(op, f"by {number}", {"images": f(2, 3, 4, 3, lo=0, hi=1), name: const(v(number))}, function, loose=4, why="hues are differences divided by differences")
+        case(op, f"by {number}", {"images": f(2, 3, 4, 3, lo=0, hi=1), name: const(v(number, "float32"))}, function, types=["float16"], loose=4, why="hues are differences divided by differences")
     case(op, "channels first", {"images": f(3, 3, 4, lo=0, hi=1), name: const(v(numbers[0]))}, lambda x, n, function=function: np.moveaxis(function(np.moveaxis(x, 0, -1), n), -1, 0),
          {"data_format": "CHW"}, loose=4, why="hues are differences divided by differences")
     case(op, "greys", {"images": v([[[0.5, 0.5, 0.5], [0, 0, 0]]]), name: const(v(numbers[0]))}, function)

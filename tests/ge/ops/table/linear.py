@@ -67,5 +67,5 @@ def decomposed(rows, columns, full):
 for rows, columns in [(4, 4), (5, 3), (2, 6)]:
     for full in (False, True):
         given, judge_qr = decomposed(rows, columns, full)
-        case("Qr", f"{rows}x{columns}, full {full}", given, None, {"full_matrices": full}, judge=judge_qr, types=["float64"])
+        case("Qr", f"{rows}x{columns}, full {full}", given, None, {"full_matrices": full}, judge=judge_qr, types=["float64", "complex64", "complex128"])
 refused("Qr", "a vector", {"x": f(3)}, "at least 2 dimensions")

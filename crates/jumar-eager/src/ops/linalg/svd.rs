@@ -277,6 +277,16 @@ fn diagonalize(d: &mut [f64], e: &mut [f64], u: &mut Columns, v: &mut Columns) {
     }
 }
 
+/// Returns the first of the elements with the largest magnitude.
+fn largest(column: &[f64]) -> f64 {
+    column.iter().fold(
+        0.0,
+        |largest: f64, &x| {
+            if x.abs() > largest.abs() { x } else { largest }
+        },
+    )
+}
+
 /// Returns u, the singular values and v of a matrix with at least as many rows as columns, given as columns. u has `full` columns, and
 /// both have none where that is `None`.
 fn decompose(
@@ -298,7 +308,7 @@ fn decompose(
     diagonalize(&mut diagonal, &mut beside, &mut u, &mut v);
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&one, &two| diagonal[two].total_cmp(&diagonal[one]));
-    let values = order.iter().map(|&own| diagonal[own]).collect();
+    let values: Vec<f64> = order.iter().map(|&own| diagonal[own]).collect();
     let sorted = |columns: &mut Columns| -> Columns {
         let rest = columns.split_off(count.min(columns.len()));
         let own = order
@@ -306,7 +316,23 @@ fn decompose(
             .filter_map(|&own| columns.get_mut(own).map(std::mem::take));
         own.chain(rest).collect()
     };
-    (sorted(&mut u), values, sorted(&mut v))
+    let (mut u, mut v) = (sorted(&mut u), sorted(&mut v));
+    // Which of the two signs a pair of vectors has, and a vector without a singular value, is free: the largest element is positive.
+    let least = values.first().copied().unwrap_or(0.0) * f64::EPSILON;
+    let rank = values.iter().take_while(|&&value| value > least).count();
+    let turn = |column: &mut Vec<f64>| column.iter_mut().for_each(|x| *x = -*x);
+    for (u, v) in u.iter_mut().zip(&mut v).take(rank) {
+        if largest(v) < 0.0 {
+            turn(u);
+            turn(v);
+        }
+    }
+    for column in u.iter_mut().skip(rank).chain(v.iter_mut().skip(rank)) {
+        if largest(column) < 0.0 {
+            turn(column);
+        }
+    }
+    (u, values, v)
 }
 
 impl Body for Svd {
